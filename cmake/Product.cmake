@@ -34,3 +34,28 @@ if(TARGET pt2onnx_cli)
     LINKER_LANGUAGE CXX
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
+
+# --- cmake --install: bin/, lib/, include/pt2onnx/ and lib/cmake/pt2onnx/, which may be moved anywhere together -------
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pt2onnx)
+
+install(TARGETS pt2onnx EXPORT pt2onnxTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET pt2onnx_bin)
+  install(TARGETS pt2onnx_bin RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pt2onnx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.h)
+install(EXPORT pt2onnxTargets NAMESPACE pt2onnx:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/pt2onnxConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/pt2onnxConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/pt2onnxConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/pt2onnxConfig.cmake ${PROJECT_BINARY_DIR}/pt2onnxConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# An ONNX Runtime from outside the system's folders is copied in (libtorch is not: half a gigabyte, and usually
+# shared with a Python that has it already).
+if(PT2ONNX_WITH_ORT AND NOT ONNXRuntime_LIBRARY_DIR MATCHES "^/(usr/)?lib")
+  file(REAL_PATH ${ONNXRuntime_LIBRARY} ort_file)
+  install(PROGRAMS ${ort_file} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libonnxruntime.so.1)
+endif()
