@@ -1,0 +1,109 @@
+#include "emitter/catalog.h"
+
+#include <algorithm>
+
+#include "emitter/emitter.h"
+#include "emitter/inference.h"
+#include "emitter/proto.h"
+
+namespace pt2onnx {
+namespace {
+
+using onnx::AttributeProto;
+using onnx::OpSchema;
+using onnx::OpSchemaRegistry;
+
+OpParameter parameter(const OpSchema& schema, const OpSchema::FormalParameter& from) {
+  OpParameter p;
+  p.name = from.GetName();
+  p.optional = from.GetOption() == OpSchema::Optional;
+  p.variadic = from.GetOption() == OpSchema::Variadic;
+  for (const std::string* type : from.GetTypes()) {
+    const auto& proto = onnx::Utils::DataTypeUtils::ToTypeProto(type);
+    if (!proto.has_tensor_type()) continue;
+    if (const auto dtype = dtype_from_onnx(proto.tensor_type().elem_type())) p.dtypes.push_back(*dtype);
+  }
+  std::sort(p.dtypes.begin(), p.dtypes.end());  // onnx keeps a set ordered by address
+  // The values of a heterogeneous variadic parameter (those that a Loop carries) share no type.
+  if (from.GetIsHomogeneous() && schema.typeConstraintMap().contains(from.GetTypeStr())) {
+    p.type_variable = from.GetTypeStr();
+  }
+  return p;
+}
+
+OpAttribute::Kind attribute_kind(AttributeProto::AttributeType type) {
+  switch (type) {
+    case AttributeProto::INT: return OpAttribute::Kind::Int;
+    case AttributeProto::FLOAT: return OpAttribute::Kind::Float;
+    case AttributeProto::STRING: return OpAttribute::Kind::String;
+    case AttributeProto::INTS: return OpAttribute::Kind::Ints;
+    case AttributeProto::FLOATS: return OpAttribute::Kind::Floats;
+    case AttributeProto::STRINGS: return OpAttribute::Kind::Strings;
+    case AttributeProto::TENSOR: return OpAttribute::Kind::Tensor;
+    case AttributeProto::GRAPH: return OpAttribute::Kind::Graph;
+    default: return OpAttribute::Kind::Other;
+  }
+}
+
+std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
+  auto entry = std::make_unique<CatalogEntry>();
+  entry->schema = &schema;
+  if (schema.has_type_and_shape_inference_function()) entry->infer = schema.GetTypeAndShapeInferenceFunction();
+
+  OpSignature& s = entry->signature;
+  s.domain = schema.domain();
+  s.name = schema.Name();
+  s.since = schema.since_version();
+  s.deprecated = schema.Deprecated();
+  for (const auto& input : schema.inputs()) s.inputs.push_back(parameter(schema, input));
+  for (const auto& output : schema.outputs()) s.outputs.push_back(parameter(schema, output));
+  for (const auto& [name, attribute] : schema.attributes()) {
+    s.attributes.push_back({name, attribute_kind(attribute.type), attribute.required});
+  }
+  std::sort(s.attributes.begin(), s.attributes.end(),
+            [](const OpAttribute& a, const OpAttribute& b) { return a.name < b.name; });
+  return entry;
+}
+
+}  // namespace
+
+const CatalogEntry* OnnxCatalog::entry(const std::string& domain, const std::string& op, int opset) const {
+  const OpSchema* schema = OpSchemaRegistry::Schema(op, opset, domain);
+  if (schema == nullptr || schema->Deprecated()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  auto& slot = entries_[schema];
+  if (slot == nullptr) slot = make_entry(*schema);
+  return slot.get();
+}
+
+const OpSignature* OnnxCatalog::find(std::string_view domain, std::string_view op, int opset) const {
+  const CatalogEntry* found = entry(std::string(domain), std::string(op), opset);
+  return found == nullptr ? nullptr : &found->signature;
+}
+
+std::optional<int> OnnxCatalog::since(std::string_view op) const {
+  const std::string name(op);
+  for (int opset = 1; opset <= newest_opset(); ++opset) {
+    const OpSchema* schema = OpSchemaRegistry::Schema(name, opset, onnx::ONNX_DOMAIN);
+    if (schema != nullptr) return schema->since_version();
+  }
+  return std::nullopt;
+}
+
+int OnnxCatalog::newest_opset() const {
+  return OpSchemaRegistry::DomainToVersionRange::Instance().LastReleaseVersionMap().at(onnx::ONNX_DOMAIN);
+}
+
+std::vector<OpCatalog::Inferred> OnnxCatalog::infer(const Node& node, int opset) const {
+  const CatalogEntry* found = entry(node.domain, node.op, opset);
+  if (found != nullptr) return infer_node(*found, node, opset);
+  if (!node.domain.empty()) return std::vector<Inferred>(node.outputs.size());  // a custom operator: anything goes
+  throw std::invalid_argument("`" + node.op + "` does not exist at opset " + std::to_string(opset));
+}
+
+const OpCatalog& onnx_catalog() {
+  static const OnnxCatalog catalog;
+  return catalog;
+}
+
+}  // namespace pt2onnx

@@ -1,0 +1,44 @@
+// From a translated graph to an ONNX file: protobuf, checks, writing. The only layer that knows onnx and protobuf;
+// this header does not.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "pt2onnx/convert.h"
+#include "pt2onnx/graph.h"
+#include "registry/op_catalog.h"
+
+namespace pt2onnx {
+
+/// The operators of the linked onnx library.
+const OpCatalog& onnx_catalog();
+
+/// Removes what nothing uses: nodes without a used output (also in subgraphs), in one pass. Inputs stay.
+void eliminate_dead_nodes(Model& model);
+
+/// onnx's full check and strict shape inference over the model. Weights above a small size are checked by type only,
+/// so no weight is copied. Empty when all is well, else the checker's words.
+std::string check_model(const Model& model);
+
+struct WriteOptions {
+  ExternalData external_data = ExternalData::Auto;  // Auto: above 1.9 GiB
+  std::string producer_version;
+};
+
+/// Thrown when the file cannot be written; what() names path and cause.
+struct WriteError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Writes beside the target and renames; weights are streamed, never gathered in one buffer. With external data the
+/// weights go to `<output>.data`.
+void write_model(const Model& model, const std::string& path, const WriteOptions& options);
+
+/// The whole file as bytes, for running it without writing it (weights are copied once).
+std::string serialize_model(const Model& model);
+
+/// The model in ONNX's text syntax; large constants are abbreviated.
+std::string print_model(const Model& model);
+
+}  // namespace pt2onnx
