@@ -91,13 +91,21 @@ class NodeContext final : public InferenceContext {
     return std::any_of(proto_.attribute().begin(), proto_.attribute().end(),
                        [](const AttributeProto& a) { return a.type() == AttributeProto::GRAPH; });
   }
-  void limit_readable_bytes(std::size_t limit) { readable_bytes_ = limit; }
+
+  /// A function body takes all that there is: the defaults of attributes, and every constant.
+  void prepare_for_function(const onnx::OpSchema& schema) {
+    defaults_ = &schema;
+    readable_bytes_ = kReadableBytesInFunction;
+  }
 
   const AttributeProto* getAttribute(const std::string& name) const override {
     for (const AttributeProto& attribute : proto_.attribute()) {
       if (attribute.name() == name) return &attribute;
     }
-    return nullptr;
+    if (defaults_ == nullptr) return nullptr;
+    const auto found = defaults_->attributes().find(name);
+    const bool has_default = found != defaults_->attributes().end() && found->second.default_value.has_name();
+    return has_default ? &found->second.default_value : nullptr;
   }
 
   size_t getNumInputs() const override { return types_.size(); }
@@ -165,6 +173,7 @@ class NodeContext final : public InferenceContext {
   DimNames dims_;
   bool all_typed_ = true;
   std::size_t readable_bytes_ = kReadableBytes;
+  const onnx::OpSchema* defaults_ = nullptr;  // whose attribute defaults are visible
   mutable std::vector<std::unique_ptr<TensorProto>> constants_;  // by input, made when asked for
   std::deque<BodyTypes> bodies_;
 };
@@ -178,7 +187,7 @@ void infer_by_function_body(const onnx::OpSchema& schema, NodeContext& context, 
     if (schema.BuildContextDependentFunction(build, built, opset)) function = &built;
   }
   if (function == nullptr) return;
-  context.limit_readable_bytes(kReadableBytesInFunction);
+  context.prepare_for_function(schema);
   onnx::shape_inference::InferShapeForFunctionNode(*function, onnx::OpSchemaRegistry::Instance(), context);
 }
 
