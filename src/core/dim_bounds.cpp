@@ -69,8 +69,10 @@ Interval multiply(const Interval& a, const Interval& b) {
 
 Interval intersection(const Interval& a, const Interval& b) {
   const auto tighter = [](Bound x, Bound y, auto choose) { return x && y ? choose(x, y) : (x ? x : y); };
-  return {tighter(a.lower, b.lower, [](Bound x, Bound y) { return std::max(x, y); }),
-          tighter(a.upper, b.upper, [](Bound x, Bound y) { return std::min(x, y); })};
+  const Interval both{tighter(a.lower, b.lower, [](Bound x, Bound y) { return std::max(x, y); }),
+                      tighter(a.upper, b.upper, [](Bound x, Bound y) { return std::min(x, y); })};
+  // Nothing is in both only where a divisor is always 0. There everything holds, and "no bounds" is simplest.
+  return both.lower && both.upper && *both.lower > *both.upper ? Interval{} : both;
 }
 
 Interval of_atom_itself(const Atom& atom) { return {atom.lower, atom.upper}; }
@@ -125,7 +127,7 @@ Interval by_division(const Dim& p, const AtomRef& atom, int depth) {
   const Dim& a = atom->left;
   const Dim& b = atom->right;
   Interval divisor = range_of(b, 0);
-  if (!parts || !never_negative(divisor)) return {};
+  if (!parts || !never_negative(divisor) || is_zero(divisor)) return {};
   divisor.lower = std::max<std::int64_t>(*divisor.lower, 1);  // 0 has no quotient
 
   const Interval sign = range_of(parts->cofactor, 0);
@@ -196,12 +198,11 @@ Interval range_of(const Dim& p, int depth) {
 }  // namespace
 
 Interval range_of(const Dim& dim) { return range_of(dim, kDepth); }
+bool never_negative(const Dim& dim) { return never_negative(range_of(dim)); }
 
 Interval floor_div(const Interval& a, const Interval& b) {
-  if (never_positive(b)) {
-    const bool exact = (!a.lower || *a.lower != INT64_MIN) && (!b.lower || *b.lower != INT64_MIN);
-    return exact ? floor_div(negated(a), negated(b)) : Interval{};
-  }
+  if (is_zero(b)) return {};
+  if (never_positive(b)) return floor_div(negated(a), negated(b));
   if (!never_negative(b)) return {};
   const std::int64_t smallest = std::max<std::int64_t>(*b.lower, 1);
   // Towards 0 with the greatest divisor, away from it with the smallest one.

@@ -15,6 +15,7 @@ struct Interval {
 
 /// Where the value lies for all values of the symbols.
 Interval range_of(const Dim& dim);
+bool never_negative(const Dim& dim);
 
 /// Of floor(a / b), where it is known that b is not 0.
 Interval floor_div(const Interval& a, const Interval& b);

@@ -48,8 +48,6 @@ Division divide_with_remainder(const Dim& p, const Dim& q) {
   return result;
 }
 
-bool never_negative(const Dim& dim) { return detail::range_of(dim).lower.value_or(-1) >= 0; }
-
 /// The floor(a / j) in p, if it is the only division there and counts once.
 AtomRef only_division(const Dim& p) {
   AtomRef found;
@@ -67,7 +65,7 @@ AtomRef only_division(const Dim& p) {
 /// out only where there is no rest.
 std::optional<Dim> merged_with_inner(const Dim& p, const Dim& k) {
   const AtomRef inner = only_division(p);
-  if (!inner || !never_negative(k)) return std::nullopt;
+  if (!inner || !detail::never_negative(k)) return std::nullopt;
   const Dim& j = inner->right;
   const Dim rest = p - detail::of_atom(inner);
   if (rest != Dim(0) && !(j.is_static() && k.is_static())) return std::nullopt;
@@ -78,7 +76,7 @@ std::optional<Dim> merged_with_inner(const Dim& p, const Dim& k) {
 Dim reduced_floor(Dim p, Dim q) {
   // A common factor cancels. A constant that it does not divide is rounded down, if the divisor is positive:
   // floor((2*h + 1) / 4) = floor(h / 2).
-  const bool round_constant = never_negative(q);
+  const bool round_constant = detail::never_negative(q);
   const std::int64_t common = std::gcd(detail::content(q, true), detail::content(p, !round_constant));
   if (common > 1) return floor_div(detail::scaled_down(p, common), detail::scaled_down(q, common));
 
@@ -107,7 +105,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
 }
 
 Dim ceil_div(const Dim& a, const Dim& b) {
-  if (never_negative(b)) return floor_div(a + b - 1, b);
+  if (detail::never_negative(b)) return floor_div(a + b - 1, b);
   return -floor_div(-a, b);
 }
 

@@ -16,7 +16,8 @@ using detail::Term;
 
 namespace {
 
-/// The operands of which `dim` is the maximum: if it is k * max(a, b) + rest, then k * a + rest and k * b + rest.
+/// The operands of which `dim` is the maximum: if it is k * max(a, b) + rest with k >= 0, then k * a + rest and
+/// k * b + rest.
 std::vector<Dim> spread(const Dim& dim) {
   AtomRef found;
   for (const AtomRef& atom : detail::atoms_of(dim)) {
@@ -25,7 +26,7 @@ std::vector<Dim> spread(const Dim& dim) {
     found = atom;
   }
   const auto parts = found ? detail::linear_in(dim, found) : std::nullopt;
-  if (!parts || parts->cofactor.known().value_or(-1) < 0) return {dim};
+  if (!parts || !detail::never_negative(parts->cofactor)) return {dim};
   std::vector<Dim> operands;
   for (const Dim& operand : detail::operands_of(*found)) {
     for (const Dim& inner : spread(parts->cofactor * operand + parts->rest)) operands.push_back(inner);
