@@ -48,7 +48,8 @@ OpAttribute::Kind attribute_kind(AttributeProto::AttributeType type) {
 std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
   auto entry = std::make_unique<CatalogEntry>();
   entry->schema = &schema;
-  if (schema.has_type_and_shape_inference_function()) entry->infer = schema.GetTypeAndShapeInferenceFunction();
+  if (schema.has_type_and_shape_inference_function())
+    entry->infer = schema.GetTypeAndShapeInferenceFunction();
 
   OpSignature& s = entry->signature;
   s.domain = schema.domain();
@@ -97,7 +98,8 @@ int OnnxCatalog::newest_opset() const {
 std::vector<OpCatalog::Inferred> OnnxCatalog::infer(const Node& node, int opset) const {
   const CatalogEntry* found = entry(node.domain, node.op, opset);
   if (found != nullptr) return infer_node(*found, node, opset);
-  if (!node.domain.empty()) return std::vector<Inferred>(node.outputs.size());  // a custom operator: anything goes
+  if (!node.domain.empty())
+    return std::vector<Inferred>(node.outputs.size());  // a custom operator: anything goes
   throw std::invalid_argument("`" + node.op + "` does not exist at opset " + std::to_string(opset));
 }
 

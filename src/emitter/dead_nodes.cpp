@@ -13,8 +13,10 @@ class Sweep {
   void run(Graph& graph) {
     for (const Value output : graph.outputs) used_.insert(output.info());
     for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-      if (is_used(**node)) visit(**node);
-      else node->reset();
+      if (is_used(**node))
+        visit(**node);
+      else
+        node->reset();
     }
     std::erase(graph.nodes, nullptr);
   }

@@ -34,7 +34,8 @@ void for_each_capture(const Graph& graph, std::unordered_set<const ValueInfo*>& 
   for (const auto& node : graph.nodes) {
     for (const Value input : node->inputs) use(input);
     for (const auto& [name, attribute] : node->attributes) {
-      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) for_each_capture(**body, local, visit);
+      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute))
+        for_each_capture(**body, local, visit);
     }
     for (const Value output : node->outputs) local.insert(output.info());
   }
@@ -67,7 +68,8 @@ class BodyTypes final : public GraphInferencer {
 /// A node as onnx's inference functions see it. Messages are made only for what they look at.
 class NodeContext final : public InferenceContext {
  public:
-  explicit NodeContext(const Node& node) : node_(node), types_(node.inputs.size()), outputs_(node.outputs.size()) {
+  explicit NodeContext(const Node& node)
+      : node_(node), types_(node.inputs.size()), outputs_(node.outputs.size()) {
     proto_.set_name(node.name);
     proto_.set_op_type(node.op);
     proto_.set_domain(node.domain);
@@ -173,7 +175,7 @@ class NodeContext final : public InferenceContext {
   DimNames dims_;
   bool all_typed_ = true;
   std::size_t readable_bytes_ = kReadableBytes;
-  const onnx::OpSchema* defaults_ = nullptr;  // whose attribute defaults are visible
+  const onnx::OpSchema* defaults_ = nullptr;                     // whose attribute defaults are visible
   mutable std::vector<std::unique_ptr<TensorProto>> constants_;  // by input, made when asked for
   std::deque<BodyTypes> bodies_;
 };
@@ -193,8 +195,10 @@ void infer_by_function_body(const onnx::OpSchema& schema, NodeContext& context, 
 
 void infer(const CatalogEntry& entry, NodeContext& context, int opset) {
   const auto run = [&] {
-    if (entry.infer) entry.infer(context);
-    else infer_by_function_body(*entry.schema, context, opset);
+    if (entry.infer)
+      entry.infer(context);
+    else
+      infer_by_function_body(*entry.schema, context, opset);
   };
   if (context.all_inputs_typed()) {
     run();
@@ -245,8 +249,10 @@ std::string plain_message(const Node& node, std::string_view words) {
   }
   for (const char c : words) {
     const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-    if (!space) text += c;
-    else if (!text.empty() && text.back() != ' ') text += ' ';
+    if (!space)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
   }
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
   return "`" + node.op + "`: " + text;

@@ -123,7 +123,8 @@ class Emission {
       for (const Value output : node->outputs) {
         if (!output) continue;
         local.insert(output.info());
-        if (output.dtype() && !outputs.contains(output.info())) add_value(*to.add_value_info(), output, output.name());
+        if (output.dtype() && !outputs.contains(output.info()))
+          add_value(*to.add_value_info(), output, output.name());
       }
     }
     for (const Value output : graph.outputs) {
@@ -159,7 +160,8 @@ class Emission {
     for (const auto& [name, value] : node.attributes) {
       auto& attribute = *to.add_attribute();
       set_attribute(attribute, name, value);
-      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&value)) emit(**body, *attribute.mutable_g(), false);
+      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&value))
+        emit(**body, *attribute.mutable_g(), false);
     }
     if (node.origin != nullptr) describe(*node.origin, to);
   }
@@ -167,7 +169,8 @@ class Emission {
   /// Where a node comes from, for Netron and whoever looks for the line that a node stems from.
   void describe(const Origin& origin, NodeProto& to) const {
     std::string place;
-    if (!origin.file.empty()) place = origin.line > 0 ? origin.file + ":" + std::to_string(origin.line) : origin.file;
+    if (!origin.file.empty())
+      place = origin.line > 0 ? origin.file + ":" + std::to_string(origin.line) : origin.file;
     std::string text = place;
     const auto append = [&text](const std::string& part) {
       if (part.empty()) return;
@@ -175,7 +178,8 @@ class Emission {
       text += part;
     };
     if (ir_version_ >= kNodeMetadataVersion) {
-      if (!origin.module_path.empty()) add_metadata(*to.add_metadata_props(), "pt2onnx.module", origin.module_path);
+      if (!origin.module_path.empty())
+        add_metadata(*to.add_metadata_props(), "pt2onnx.module", origin.module_path);
       if (!origin.op.empty()) add_metadata(*to.add_metadata_props(), "pt2onnx.op", origin.op);
       if (!place.empty()) add_metadata(*to.add_metadata_props(), "pt2onnx.source", place);
     } else {
@@ -194,8 +198,8 @@ class Emission {
 int ir_version_for(int opset) {
   // Which IR version came with which opset, from the table in onnx's docs/Versioning.md (its Python helper has the
   // same; its C++ library has none): the first opset of each IR version.
-  static constexpr std::pair<int, int> kFirstOpset[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9},
-                                                        {15, 8},  {12, 7},  {11, 6},  {10, 5},  {9, 4}};
+  static constexpr std::pair<int, int> kFirstOpset[] = {
+      {28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
   for (const auto& [first, ir] : kFirstOpset) {
     if (opset >= first) return ir;
   }

@@ -33,7 +33,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
   if (!real.empty()) target_ = real.string();
 
   if (path_.empty() || path_.back() == '/') fail(path_.empty() ? ENOENT : EISDIR);
-  struct stat info {};
+  struct stat info{};
   const bool exists = ::stat(target_.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode)) fail(EISDIR);
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
@@ -73,8 +73,10 @@ void OutputFile::write(std::string_view bytes) {
     return;
   }
   flush();
-  if (bytes.size() >= kBufferBytes) write_out(bytes);  // a large weight goes from its own memory to the file
-  else buffer_ = bytes;
+  if (bytes.size() >= kBufferBytes)
+    write_out(bytes);  // a large weight goes from its own memory to the file
+  else
+    buffer_ = bytes;
 }
 
 std::uint64_t OutputFile::pad_to(std::uint64_t alignment) {

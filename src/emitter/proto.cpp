@@ -82,7 +82,8 @@ void set_elements(TensorProto& to, const Tensor& tensor) {
   }
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = bytes.find('\0', begin);
-    if (end == std::string_view::npos) throw std::logic_error("a string tensor whose last element has no end");
+    if (end == std::string_view::npos)
+      throw std::logic_error("a string tensor whose last element has no end");
     to.add_string_data(bytes.data() + begin, end - begin);
     begin = end + 1;
   }

@@ -14,9 +14,10 @@ using onnx::ModelProto;
 using onnx::TensorProto;
 
 constexpr std::uint64_t kLargestMessage = std::numeric_limits<std::int32_t>::max();  // protobuf's own limit
-constexpr std::uint64_t kAutoExternalBytes = 1900ull << 20;                          // leaves room for tools that edit
-constexpr std::size_t kExternalBytes = 1024;   // smaller ones stay inside: readers want shapes and the like at hand
-constexpr std::uint64_t kPageBytes = 4096;     // an offset at which a runtime can map the data
+constexpr std::uint64_t kAutoExternalBytes = 1900ull << 20;  // leaves room for tools that edit
+constexpr std::size_t kExternalBytes =
+    1024;  // smaller ones stay inside: readers want shapes and the like at hand
+constexpr std::uint64_t kPageBytes = 4096;  // an offset at which a runtime can map the data
 
 std::string_view bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
@@ -51,7 +52,8 @@ class Pieces {
     graph_tail_ = graph_tail.SerializeAsString();
     graph_bytes += graph_head.size() + graph_tail_.size();
     model.clear_graph();
-    head_ = model.SerializeAsString() + wire::field_header(ModelProto::kGraphFieldNumber, graph_bytes) + graph_head;
+    head_ = model.SerializeAsString() + wire::field_header(ModelProto::kGraphFieldNumber, graph_bytes) +
+            graph_head;
     model_tail_ = model_tail.SerializeAsString();
     size_ = head_.size() - graph_head.size() + graph_bytes + model_tail_.size();
   }
@@ -129,8 +131,9 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   ModelFrame frame = make_frame(model, options.producer_version);
   OutputFile file(path);
   std::optional<OutputFile> data;
-  const bool external = options.external_data == ExternalData::Always ||
-                        (options.external_data == ExternalData::Auto && weight_bytes(frame) > kAutoExternalBytes);
+  const bool external =
+      options.external_data == ExternalData::Always ||
+      (options.external_data == ExternalData::Auto && weight_bytes(frame) > kAutoExternalBytes);
   if (external) {
     const std::string data_path = path + ".data";
     data.emplace(data_path);

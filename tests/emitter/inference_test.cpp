@@ -41,8 +41,9 @@ std::string error_of(ModelBuilder& m, std::string op, std::vector<Value> inputs,
 TEST(Inference, KeepsASymbolThroughConv) {
   ModelBuilder m(18);
   const Value x = m.input("x", DType::Float32, {kBatch, 3, 224, 224});
-  const Value y = m.op("Conv", {x, m.zeros("w", {64, 3, 7, 7}), m.zeros("b", {64})},
-                       {{"strides", std::vector<std::int64_t>{2, 2}}, {"pads", std::vector<std::int64_t>{3, 3, 3, 3}}});
+  const Value y =
+      m.op("Conv", {x, m.zeros("w", {64, 3, 7, 7}), m.zeros("b", {64})},
+           {{"strides", std::vector<std::int64_t>{2, 2}}, {"pads", std::vector<std::int64_t>{3, 3, 3, 3}}});
   EXPECT_EQ(y.dtype(), DType::Float32);
   EXPECT_EQ(shape_of(y), (Shape{kBatch, 64, 112, 112}));
 }
@@ -59,7 +60,8 @@ TEST(Inference, ReadsConstants) {
   ModelBuilder m(18);
   const Value x = m.input("x", DType::Float32, {kBatch, 3, 4});
   EXPECT_EQ(shape_of(m.op("Reshape", {x, m.ints("s", {0, 12})})), (Shape{kBatch, 12}));
-  EXPECT_EQ(shape_of(m.op("Slice", {x, m.ints("b", {1}), m.ints("e", {3}), m.ints("a", {1})})), (Shape{kBatch, 2, 4}));
+  EXPECT_EQ(shape_of(m.op("Slice", {x, m.ints("b", {1}), m.ints("e", {3}), m.ints("a", {1})})),
+            (Shape{kBatch, 2, 4}));
   EXPECT_EQ(shape_of(m.op("Unsqueeze", {x, m.ints("u", {0})})), (Shape{1, kBatch, 3, 4}));
   EXPECT_EQ(shape_of(m.op("Expand", {m.zeros("z", {1}), m.ints("t", {2, 3})})), (Shape{2, 3}));
 }
@@ -103,8 +105,8 @@ TEST(Inference, KnowsOperatorsThatAreFunctions) {
 
   ModelBuilder newer(21);
   const Value again = newer.input("image", DType::Float32, {kBatch, 8, 4, 4});
-  const auto groups = infer(newer, "GroupNormalization", {again, newer.zeros("s", {8}), newer.zeros("b", {8})},
-                            {{"num_groups", 2}});
+  const auto groups = infer(newer, "GroupNormalization",
+                            {again, newer.zeros("s", {8}), newer.zeros("b", {8})}, {{"num_groups", 2}});
   EXPECT_EQ(groups[0].dtype, DType::Float32);
 }
 
@@ -125,8 +127,9 @@ TEST(Inference, KnowsSequences) {
   EXPECT_EQ(sequence[0].kind, ValueType::Kind::Sequence);
   EXPECT_EQ(sequence[0].dtype, DType::Float32);
   const Value s = m.value("s", {ValueType::Kind::Sequence, DType::Float32, std::nullopt});
-  EXPECT_EQ(infer(m, "SequenceAt", {s, m.constant("i", Tensor::scalar(std::int64_t{0}, DType::Int64))})[0].dtype,
-            DType::Float32);
+  EXPECT_EQ(
+      infer(m, "SequenceAt", {s, m.constant("i", Tensor::scalar(std::int64_t{0}, DType::Int64))})[0].dtype,
+      DType::Float32);
 }
 
 TEST(Inference, MergesTheBranchesOfIf) {
@@ -164,7 +167,8 @@ TEST(Inference, StacksTheScansOfLoop) {
   EXPECT_EQ(*types[2].dims, (std::vector<std::optional<Dim>>{std::nullopt, 2, std::nullopt}));
 
   body->inputs.pop_back();
-  EXPECT_THAT(error_of(m, "Loop", {trips, Value(), x}, {{"body", body}}), HasSubstr("takes 2 inputs but gets 3"));
+  EXPECT_THAT(error_of(m, "Loop", {trips, Value(), x}, {{"body", body}}),
+              HasSubstr("takes 2 inputs but gets 3"));
 }
 
 TEST(Inference, SaysInOneLineWhatIsWrong) {

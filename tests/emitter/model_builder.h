@@ -29,7 +29,8 @@ class ModelBuilder {
   }
 
   Value constant(std::string name, Tensor tensor) {
-    const Value v = value(std::move(name), tensor_type(tensor.dtype, Shape(tensor.dims.begin(), tensor.dims.end())));
+    const Value v =
+        value(std::move(name), tensor_type(tensor.dtype, Shape(tensor.dims.begin(), tensor.dims.end())));
     v.info()->constant = std::move(tensor);
     return v;
   }
@@ -46,8 +47,8 @@ class ModelBuilder {
   }
 
   /// A node of the graph, its outputs typed by inference; dims that inference leaves open become symbols of their own.
-  std::vector<Value> node(std::string op, std::size_t outputs, std::vector<Value> inputs, Attributes attributes = {},
-                          Graph* graph = nullptr) {
+  std::vector<Value> node(std::string op, std::size_t outputs, std::vector<Value> inputs,
+                          Attributes attributes = {}, Graph* graph = nullptr) {
     auto node = std::make_unique<Node>();
     node->op = std::move(op);
     const std::string name = node->op + "_" + std::to_string(model.values.size());
@@ -63,8 +64,9 @@ class ModelBuilder {
       if (!types[i].dims) continue;
       type.shape.emplace();
       for (const auto& dim : *types[i].dims) {
-        type.shape->push_back(dim ? *dim : Dim::symbol("unknown_" + std::to_string(model.values.size()) + "_" +
-                                                       std::to_string(type.shape->size())));
+        type.shape->push_back(dim ? *dim
+                                  : Dim::symbol("unknown_" + std::to_string(model.values.size()) + "_" +
+                                                std::to_string(type.shape->size())));
       }
     }
     auto& nodes = (graph != nullptr ? *graph : model.graph).nodes;

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "model_builder.h"
 #include "emitter/model_proto.h"
+#include "model_builder.h"
 #include "onnx/defs/parser.h"
 #include "onnx/onnx_pb.h"
 
@@ -157,9 +157,14 @@ TEST(ModelProto, WritesEveryKindOfAttribute) {
   node->op = "Thing";
   node->inputs = {x, Value(), x};
   node->outputs = {m.value("y", tensor_type(DType::Float32, {2}))};
-  node->attributes = {{"i", 3}, {"f", 0.5}, {"s", "text"}, {"is", std::vector<std::int64_t>{1, 2}},
-                      {"fs", std::vector<double>{1.5}}, {"ss", std::vector<std::string>{"a", "b"}},
-                      {"t", Tensor::scalar(2.0, DType::Float32)}, {"none", std::optional<std::int64_t>()}};
+  node->attributes = {{"i", 3},
+                      {"f", 0.5},
+                      {"s", "text"},
+                      {"is", std::vector<std::int64_t>{1, 2}},
+                      {"fs", std::vector<double>{1.5}},
+                      {"ss", std::vector<std::string>{"a", "b"}},
+                      {"t", Tensor::scalar(2.0, DType::Float32)},
+                      {"none", std::optional<std::int64_t>()}};
   m.output(node->outputs[0]);
   m.model.graph.nodes.push_back(std::move(node));
 
@@ -180,10 +185,11 @@ TEST(ModelProto, WritesEveryKindOfAttribute) {
 TEST(ModelProto, MapsEveryDtype) {
   ModelBuilder m(20);
   for (const DType dtype :
-       {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int8, DType::Int16, DType::Int32,
-        DType::Int64, DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Bool, DType::Complex64,
-        DType::Complex128, DType::Float8E4M3FN, DType::Float8E5M2}) {
-    m.output(m.op("Reshape", {m.zeros("c_" + std::string(to_string(dtype)), {2, 3}, dtype), m.ints("shape", {6})}));
+       {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int8, DType::Int16,
+        DType::Int32, DType::Int64, DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Bool,
+        DType::Complex64, DType::Complex128, DType::Float8E4M3FN, DType::Float8E5M2}) {
+    m.output(m.op("Reshape",
+                  {m.zeros("c_" + std::string(to_string(dtype)), {2, 3}, dtype), m.ints("shape", {6})}));
   }
   // A string tensor holds its elements one after the other, each ended by a zero byte.
   const std::string text("ab\0\0c\0", 6);

@@ -29,7 +29,8 @@ class Write : public testing::Test {
 
   std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(folder_))
+      names.push_back(entry.path().filename().string());
     return names;
   }
 
@@ -39,7 +40,8 @@ class Write : public testing::Test {
     return std::move(bytes).str();
   }
 
-  std::string error_of(const Model& model, const std::string& path, ExternalData external = ExternalData::Auto) {
+  std::string error_of(const Model& model, const std::string& path,
+                       ExternalData external = ExternalData::Auto) {
     try {
       write_model(model, path, {external, "1.0"});
     } catch (const WriteError& error) {
@@ -62,7 +64,8 @@ class Write : public testing::Test {
   }
 
   static Value filled(ModelBuilder& m, const std::string& name, const std::vector<std::int64_t>& dims) {
-    std::vector<double> values(static_cast<std::size_t>(product(Shape(dims.begin(), dims.end())).known().value()));
+    std::vector<double> values(
+        static_cast<std::size_t>(product(Shape(dims.begin(), dims.end())).known().value()));
     std::iota(values.begin(), values.end(), -5.0);
     return m.constant(name, Tensor::of_doubles(values, dims, DType::Float32));
   }
@@ -137,7 +140,8 @@ TEST_F(Write, NamesPathAndCauseAndLeavesNothing) {
   EXPECT_THAT(files(), UnorderedElementsAre("file"));
 
   fs::create_directory(folder_ / "m.onnx.data");  // in the way of the weights
-  EXPECT_THAT(error_of(m.model, (folder_ / "m.onnx").string(), ExternalData::Always), HasSubstr("m.onnx.data`: Is a"));
+  EXPECT_THAT(error_of(m.model, (folder_ / "m.onnx").string(), ExternalData::Always),
+              HasSubstr("m.onnx.data`: Is a"));
   EXPECT_THAT(files(), UnorderedElementsAre("file", "m.onnx.data"));
 }
 
@@ -156,7 +160,7 @@ TEST_F(Write, ReportsAFullDisk) {
   const ModelBuilder m = sample();
   EXPECT_EQ(error_of(m.model, "/dev/full"), "cannot write `/dev/full`: No space left on device");
   EXPECT_EQ(error_of(m.model, "/dev/null"), "no error");
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat("/dev/null", &info), 0);
   EXPECT_TRUE(S_ISCHR(info.st_mode));  // written to, not replaced
 }
@@ -172,8 +176,10 @@ TEST_F(Write, RefusesAFileAboveTwoGibibytes) {
   huge.dtype = DType::Int8;
   huge.dims = {static_cast<std::int64_t>(size)};
   huge.bytes = {static_cast<const std::byte*>(reserved), size};
-  m.output(m.op("Add", {m.op("Cast", {x}, {{"to", 7}}), m.op("Cast", {m.constant("huge", huge)}, {{"to", 7}})}));
-  EXPECT_THAT(error_of(m.model, (folder_ / "m.onnx").string(), ExternalData::Never), HasSubstr("at most 2048 MiB"));
+  m.output(
+      m.op("Add", {m.op("Cast", {x}, {{"to", 7}}), m.op("Cast", {m.constant("huge", huge)}, {{"to", 7}})}));
+  EXPECT_THAT(error_of(m.model, (folder_ / "m.onnx").string(), ExternalData::Never),
+              HasSubstr("at most 2048 MiB"));
   EXPECT_THROW(serialize_model(m.model), WriteError);
   EXPECT_THAT(files(), IsEmpty());
   ::munmap(reserved, size);
