@@ -1,0 +1,82 @@
+// What went wrong, as data: one Finding per kind of problem, rendered elsewhere as text, JSON, SARIF or HTML.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pt2onnx {
+
+/// The four cases of "operator not supported" (docs/diagnosis.md).
+enum class Case {
+  DictionaryGap = 1,  // ONNX has an operator, no symbolic function is registered
+  NoSuchWord = 2,     // no ONNX operator at any opset expresses it
+  UserOp = 3,         // from a library outside aten and torchvision
+  OpsetTooLow = 4,    // a mapping exists, from a later opset
+};
+
+struct Location {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string text;    // the source line
+  std::string module;  // "layer1.0.conv1"
+  auto operator<=>(const Location&) const = default;
+};
+
+struct Finding {
+  std::string op;      // with overload: "aten::add.Tensor"
+  std::string schema;
+  std::optional<Case> which;  // empty: a form of a mapped op that cannot be kept, or a construct of the language
+  int count = 0;
+  std::vector<Location> locations;  // the first few, each once
+  std::string reason;               // one sentence, lower case, no full stop
+  std::vector<std::string> advice;  // what to do, best first
+  std::optional<int> first_opset;   // case 4: the first opset that works
+};
+
+enum class StageStatus { NotReached, Ok, Failed, Skipped };
+
+struct OutputDifference {
+  std::string name;
+  double max_abs = 0;
+  double max_rel = 0;
+  bool passed = true;
+  std::string note;  // a difference in dtype, shape or count, in words
+};
+
+struct Verification {
+  bool passed = false;
+  std::vector<OutputDifference> outputs;
+  std::vector<std::string> runs;        // the input shapes of each run, readable
+  std::string first_divergence;         // the first node whose value differs, when a mismatch was traced
+};
+
+struct TensorSummary {
+  std::string name;
+  std::string dtype;
+  std::vector<std::string> shape;  // numbers or names of dynamic dims
+};
+
+/// Everything that a run has to say; filled stage by stage.
+struct Report {
+  std::string input, output;
+  int opset = 0;
+  std::size_t nodes = 0;
+  std::map<std::string, std::size_t> operators;  // how often each ONNX operator is used, "domain::" before custom ones
+  std::vector<TensorSummary> inputs, outputs;
+  StageStatus load = StageStatus::NotReached;
+  StageStatus translate = StageStatus::NotReached;
+  StageStatus check = StageStatus::NotReached;
+  StageStatus verify = StageStatus::NotReached;
+  std::string verify_note;  // why it was skipped
+  std::vector<Finding> findings;
+  std::vector<std::string> warnings;  // e.g. a decision that depended on an example value
+  std::optional<Verification> verification;
+  std::string error;  // the sentence behind a failed stage that is no finding
+};
+
+}  // namespace pt2onnx

@@ -1,0 +1,24 @@
+// Rank, channels and dtype of an input that nothing describes, from the weights that consume it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pt2onnx/dtype.h"
+#include "pt2onnx/program.h"
+
+namespace pt2onnx {
+
+struct InferredInput {
+  DType dtype = DType::Float32;
+  std::vector<std::vector<std::int64_t>> shapes;  // guesses, most likely first
+  std::string consumer;                           // "aten::conv2d with weight [64,3,7,7]"
+};
+
+/// `parameter` counts all parameters of the entry method, self included.
+std::optional<InferredInput> infer_input(const program::Program& program, std::size_t parameter);
+
+}  // namespace pt2onnx
