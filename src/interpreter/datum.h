@@ -1,0 +1,106 @@
+// What a register of the interpreter holds: everything that TorchScript values can be, with tensors as ONNX values.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pt2onnx/call.h"
+#include "pt2onnx/program.h"
+
+namespace pt2onnx {
+
+struct Datum;
+
+/// The memory behind one tensor and all its views. A write gives it a new value and a new version.
+struct Storage {
+  Value value;                   // absent while `number` was not needed as a tensor
+  std::optional<Scalar> number;  // a 0-d tensor that is known as a number: shape arithmetic of traced models
+  std::uint64_t version = 0;
+};
+
+/// One view operator on the way from a storage to a tensor; can be replayed when the storage has changed.
+struct ViewStep {
+  std::shared_ptr<const program::Schema> schema;
+  std::vector<Argument> arguments;  // [0] is the viewed tensor, left empty here
+  std::size_t result = 0;           // which tensor of a list that the operator returns (split, unbind)
+};
+
+/// A tensor: a storage, and the views that lead from it. Aliases share a TensorState or a Storage.
+struct TensorState {
+  std::shared_ptr<Storage> storage;
+  std::vector<ViewStep> views;
+  Value cached;               // the value at `version` of the storage; unused without views
+  std::uint64_t version = 0;
+  bool contiguous = true;     // whether reshape of it is a view
+  std::string device = "cpu";
+  bool packed = false;
+};
+using TensorRef = std::shared_ptr<TensorState>;
+
+struct ListState {
+  program::TypeRef element;  // may be null
+  std::vector<Datum> items;
+};
+using ListRef = std::shared_ptr<ListState>;
+
+struct TupleState {
+  program::TypeRef type;  // may be null
+  std::vector<Datum> items;
+};
+using TupleRef = std::shared_ptr<TupleState>;
+
+struct DictState {
+  program::TypeRef key, value;
+  std::vector<std::pair<Datum, Datum>> items;  // in insertion order
+};
+using DictRef = std::shared_ptr<DictState>;
+
+/// A module or class instance while it runs; attributes are read from the program when first asked for.
+struct ObjectState {
+  std::string type;
+  std::string path;
+  bool is_module = false;
+  program::ObjectRef source;  // null for an object made by the program itself
+  std::vector<std::pair<std::string, Datum>> attributes;
+};
+using InstanceRef = std::shared_ptr<ObjectState>;
+
+/// A value that could not be computed, since the operator behind it has no translation. Whatever depends on it is
+/// tainted too and never reported.
+struct Tainted {};
+
+struct Datum {
+  std::variant<std::monostate, Tainted, Scalar, std::string, TensorRef, ListRef, TupleRef, DictRef, InstanceRef,
+               program::EnumLiteral, program::DeviceLiteral, program::FunctionLiteral, program::OpaqueLiteral>
+      data;
+
+  Datum() = default;
+  template <typename T>
+    requires(!std::is_same_v<std::decay_t<T>, Datum> && std::is_constructible_v<decltype(data), T>)
+  Datum(T&& v) : data(std::forward<T>(v)) {}  // NOLINT
+
+  bool is_none() const { return std::holds_alternative<std::monostate>(data); }
+  bool is_tainted() const { return std::holds_alternative<Tainted>(data); }
+
+  template <typename T>
+  const T* get_if() const {
+    return std::get_if<T>(&data);
+  }
+};
+
+/// Whether the datum, or something that it contains, is tainted.
+bool any_tainted(const Datum& datum);
+
+/// "Tensor", "int", "List", ... for messages.
+std::string type_name(const Datum& datum);
+
+/// Equality of what is known (numbers, strings, None, enums, devices, and lists and tuples of them); nullopt when the
+/// graph decides.
+std::optional<bool> known_equal(const Datum& a, const Datum& b);
+
+}  // namespace pt2onnx

@@ -1,0 +1,384 @@
+// Operators that go through the dictionary: folding of what is known, the symbolic function, in-place and out= forms,
+// aliasing results, and what happens to an operator that has no translation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "interpreter/machine.h"
+#include "registry/literal.h"
+
+namespace pt2onnx {
+namespace {
+
+using namespace std::string_view_literals;
+using program::Schema;
+using program::SchemaArgument;
+
+constexpr std::size_t kFoldBytes = std::size_t{1} << 20;  // a folded result may always have this size
+
+bool writes(const SchemaArgument& argument) { return argument.alias && argument.alias->is_write; }
+bool writes(const Schema& schema) {
+  return std::any_of(schema.arguments.begin(), schema.arguments.end(), [](const auto& a) { return writes(a); });
+}
+
+/// The argument that a result may share memory with; schemas name at most one.
+std::optional<std::size_t> aliased_argument(const Schema& schema, std::size_t result) {
+  if (result >= schema.returns.size() || !schema.returns[result].alias) return std::nullopt;
+  const auto& sets = schema.returns[result].alias->sets;
+  for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
+    const auto& alias = schema.arguments[i].alias;
+    if (!alias) continue;
+    for (const auto& set : alias->sets)
+      if (std::find(sets.begin(), sets.end(), set) != sets.end()) return i;
+  }
+  return std::nullopt;
+}
+
+// These give the input itself where there is nothing to do, without saying so in their schema.
+constexpr std::array kMayReturnInput{"aten::dropout"sv, "aten::feature_dropout"sv, "aten::alpha_dropout"sv,
+                                     "aten::feature_alpha_dropout"sv};
+// These give a view of a contiguous tensor and a copy of any other.
+constexpr std::array kCopyUnlessContiguous{"aten::reshape"sv, "aten::reshape_as"sv, "aten::contiguous"sv,
+                                           "aten::flatten"sv, "aten::ravel"sv};
+// Of the views, these leave a contiguous tensor contiguous.
+constexpr std::array kKeepContiguous{"aten::view"sv,    "aten::reshape"sv,   "aten::_unsafe_view"sv, "aten::flatten"sv,
+                                     "aten::unflatten"sv, "aten::view_as"sv, "aten::reshape_as"sv,   "aten::squeeze"sv,
+                                     "aten::unsqueeze"sv, "aten::detach"sv,  "aten::alias"sv,        "aten::contiguous"sv,
+                                     "aten::ravel"sv};
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool stays_contiguous(const Schema& schema, const std::vector<Argument>& arguments, const TensorState& base) {
+  if (!base.contiguous) return false;
+  if (contains(kKeepContiguous, schema.name)) return true;
+  if (schema.name != "aten::select" && schema.name != "aten::slice" && schema.name != "aten::narrow") return false;
+  // A piece of the outermost axis is one block of memory.
+  for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
+    const auto* number = i < arguments.size() ? std::get_if<Scalar>(&arguments[i].data) : nullptr;
+    if (schema.arguments[i].name == "dim" && (!number || !number->equals(0))) return false;
+    if (schema.arguments[i].name == "step" && (!number || !number->equals(1))) return false;
+  }
+  return true;
+}
+
+std::size_t bytes_of(const program::Literal& literal) {
+  if (const auto* tensor = std::get_if<Tensor>(&literal.data)) return tensor->bytes.size();
+  std::size_t sum = 0;
+  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal.data))
+    for (const auto& item : (*list)->items) sum += bytes_of(item);
+  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal.data))
+    for (const auto& item : (*tuple)->items) sum += bytes_of(item);
+  return sum;
+}
+
+bool is_scalar_type(const program::TypeRef& type) {
+  using enum program::TypeKind;
+  return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
+}
+
+/// Whether it computes with tensors at all: an operator on Python values is none of the dictionary's business.
+bool takes_tensors(const Schema& schema) {
+  const auto mentions = [](const std::vector<SchemaArgument>& arguments) {
+    return std::any_of(arguments.begin(), arguments.end(), [](const SchemaArgument& a) {
+      return a.type && a.type->text.find("Tensor") != std::string::npos;
+    });
+  };
+  return schema.is_variadic || mentions(schema.arguments) || mentions(schema.returns);
+}
+
+std::string qualified(const Schema& schema) {
+  return schema.overload.empty() ? schema.name : schema.name + "." + schema.overload;
+}
+
+}  // namespace
+
+bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+  const auto& schema = node.op->schema;
+  if (!schema) {
+    report(node.op->name, "is a construct of TorchScript that pt2onnx does not translate");
+    return false;
+  }
+  const bool in_place = writes(*schema);
+  const bool tainted = std::any_of(inputs.begin(), inputs.end(), any_tainted);
+
+  // The functional form: `add_` is `add`, and an out= overload is its own function with one argument too many.
+  std::shared_ptr<const Schema> functional = schema;
+  if (in_place && schema->name.ends_with('_') && !schema->name.ends_with("__")) {
+    auto& cached = functional_[qualified(*schema)];
+    if (!cached) {
+      auto copy = std::make_shared<Schema>(*schema);
+      copy->name.pop_back();
+      cached = std::move(copy);
+    }
+    functional = cached;
+  }
+
+  const auto found = registry_.find(functional->name, functional->overload, options_.opset);
+  if (tainted) {
+    // Its inputs are unknown, but that it has no translation can be said all the same.
+    if (!found.rule && takes_tensors(*schema)) {
+      if (found.later)
+        report(qualified(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
+      else
+        report(qualified(*schema), {}, {}, std::nullopt, std::nullopt, schema->text);
+    }
+    for (std::size_t i = 0; i < schema->arguments.size() && i < inputs.size(); ++i) {
+      if (!writes(schema->arguments[i])) continue;
+      if (const auto* list = inputs[i].get_if<ListRef>()) (*list)->items.assign(1, Tainted{});
+    }
+    return false;
+  }
+
+  if (!in_place) {
+    if (auto folded = fold(*node.op, inputs)) {
+      std::vector<Argument> arguments;
+      for (const Datum& input : inputs) arguments.push_back(to_argument(input).value_or(Argument()));
+      for (std::size_t i = 0; i < folded->size(); ++i) {
+        const auto value = to_argument((*folded)[i]);
+        outputs.push_back(value ? wrap(*schema, i, *value, inputs, arguments) : (*folded)[i]);
+      }
+      return true;
+    }
+  }
+
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto argument = to_argument(inputs[i]);
+    if (!argument) {
+      report(qualified(*schema), fmt::format("takes a {} as an argument, which no ONNX operator can", type_name(inputs[i])),
+             {}, std::nullopt, std::nullopt, schema->text);
+      return false;
+    }
+    arguments.push_back(std::move(*argument));
+  }
+
+  const auto results = convert(*functional, arguments, qualified(*schema));
+  if (!results) return false;
+  if (in_place) {
+    write_back(*schema, inputs, arguments, *results, outputs);
+    return outputs.size() == node.outputs.size();
+  }
+  for (std::size_t i = 0; i < results->size(); ++i)
+    outputs.push_back(wrap(*schema, i, (*results)[i], inputs, arguments));
+  return true;
+}
+
+std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op, const std::vector<Datum>& inputs) {
+  if (op.schema->is_nondeterministic) return std::nullopt;
+  std::vector<program::Literal> literals;
+  std::size_t input_bytes = 0;
+  bool any_tensor = false;
+  for (const Datum& input : inputs) {
+    auto literal = to_literal(input);
+    if (!literal) return std::nullopt;
+    const std::size_t bytes = bytes_of(*literal);
+    any_tensor |= bytes > 0;
+    input_bytes += bytes;
+    literals.push_back(std::move(*literal));
+  }
+  if (!options_.fold && any_tensor) return std::nullopt;
+  // A large result (torch.zeros(10**9)) is not even computed, where its size can be known before.
+  if (!any_tensor && takes_tensors(*op.schema)) {
+    const auto types = folder_.evaluate_types(*op.schema, literals);
+    for (const auto& value : types.values)
+      if (const auto* tensor = std::get_if<Tensor>(&value.data))
+        if (static_cast<std::size_t>(tensor->numel()) * size_of(tensor->dtype) > kFoldBytes) return std::nullopt;
+  }
+  auto result = folder_.evaluate(*op.schema, literals);
+  if (!result.ok()) {
+    // Without a tensor there is no graph to fall back on: what torch says is what the program does.
+    if (!any_tensor && !registry_.find(op.schema->name, op.schema->overload, options_.opset).rule)
+      raise(fmt::format("{}: {}", op.name, result.error));
+    return std::nullopt;
+  }
+  std::size_t output_bytes = 0;
+  for (const auto& value : result.values) output_bytes += bytes_of(value);
+  if (output_bytes > std::max(kFoldBytes, 2 * input_bytes)) return std::nullopt;
+
+  std::string weight;
+  for (const auto& literal : literals)
+    if (const auto* tensor = std::get_if<Tensor>(&literal.data); tensor && weight.empty()) weight = tensor->name;
+  std::vector<Datum> outputs;
+  for (auto& value : result.values) {
+    if (auto* tensor = std::get_if<Tensor>(&value.data); tensor && !weight.empty())
+      tensor->name = fmt::format("{}.{}", weight, op.name.substr(op.name.rfind(':') + 1));
+    outputs.push_back(from_literal(value));
+  }
+  return outputs;
+}
+
+std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std::vector<Argument> arguments,
+                                                      std::string_view name) {
+  const auto found = registry_.find(schema.name, schema.overload, options_.opset);
+  const auto checkpoint = builder_.checkpoint();
+  if (found.rule) {
+    try {
+      Call call(builder_, schema, arguments);
+      return found.rule->convert(call).values;
+    } catch (const Rejection& rejection) {
+      builder_.rollback(checkpoint);
+      if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
+      std::vector<std::string> advice;
+      if (!rejection.advice.empty()) advice.push_back(rejection.advice);
+      report(std::string(name), rejection.what(), std::move(advice),
+             rejection.first_opset ? std::optional(Case::OpsetTooLow) : std::nullopt, rejection.first_opset,
+             schema.text);
+      return std::nullopt;
+    }
+  }
+  if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
+  report(std::string(name), {}, {}, found.later ? std::optional(Case::OpsetTooLow) : std::nullopt, found.later,
+         schema.text);
+  return std::nullopt;
+}
+
+/// One result as datum: a number where the schema says so, a view where it shares memory with an argument.
+Datum Machine::wrap(const Schema& schema, std::size_t index, const Argument& value, const std::vector<Datum>& inputs,
+                    const std::vector<Argument>& arguments) {
+  if (const auto* v = std::get_if<Value>(&value.data);
+      v && *v && index < schema.returns.size() && is_scalar_type(schema.returns[index].type)) {
+    const DType dtype = v->dtype().value_or(DType::Float32);
+    if (dtype == DType::Bool) return Scalar(Scalar::Kind::Bool, *v);
+    if (is_integral(dtype)) return Scalar(builder_.symbol_of_value(*v, "n"));
+    return Scalar(Scalar::Kind::Float, *v);
+  }
+
+  auto aliased = aliased_argument(schema, index);
+  if (!aliased && contains(kMayReturnInput, schema.name)) aliased = 0;
+  const auto* base = aliased && *aliased < inputs.size() ? inputs[*aliased].get_if<TensorRef>() : nullptr;
+  if (!base) return from_argument(value);
+  if (contains(kCopyUnlessContiguous, schema.name) && !(*base)->contiguous) return from_argument(value);
+
+  const auto view_of = [&](Value v, std::size_t result) -> Datum {
+    if (v == tensors_.read(*base)) return *base;
+    if (contains(kMayReturnInput, schema.name) || schema.name == "aten::to" || *aliased != 0)
+      return tensors_.make(v);
+    ViewStep step;
+    step.schema = std::make_shared<Schema>(schema);
+    step.arguments = arguments;
+    step.arguments[0] = Argument();
+    step.result = result;
+    return tensors_.make_view(*base, std::move(step), v, stays_contiguous(schema, arguments, **base));
+  };
+  if (const auto* v = std::get_if<Value>(&value.data)) return *v ? view_of(*v, 0) : Datum();
+  if (const auto* list = std::get_if<Argument::List>(&value.data)) {
+    auto state = std::make_shared<ListState>();
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const auto* v = std::get_if<Value>(&(*list)[i].data);
+      state->items.push_back(v && *v ? view_of(*v, i) : from_argument((*list)[i]));
+    }
+    return state;
+  }
+  return from_argument(value);
+}
+
+/// In-place and out= forms: the functional results are written to the arguments that the schema marks, in order.
+void Machine::write_back(const Schema& schema, std::vector<Datum>& inputs, const std::vector<Argument>& arguments,
+                         const std::vector<Argument>& results, std::vector<Datum>& outputs) {
+  // These change what a tensor looks like, not what it holds.
+  static constexpr std::array kMetadata{"aten::squeeze_"sv, "aten::unsqueeze_"sv, "aten::transpose_"sv, "aten::t_"sv,
+                                        "aten::swapaxes_"sv, "aten::swapdims_"sv, "aten::detach_"sv};
+  std::vector<std::size_t> targets;
+  for (std::size_t i = 0; i < schema.arguments.size() && i < inputs.size(); ++i)
+    if (writes(schema.arguments[i]) && inputs[i].get_if<TensorRef>()) targets.push_back(i);
+
+  const auto checkpoint = builder_.checkpoint();
+  try {
+    if (targets.size() > results.size() || targets.empty())
+      throw Rejection("writes to arguments in a way that pt2onnx does not follow");
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      const TensorRef target = *inputs[targets[k]].get_if<TensorRef>();
+      const auto* value = std::get_if<Value>(&results[k].data);
+      if (!value || !*value) throw Rejection("writes something else than a tensor");
+      if (contains(kMetadata, schema.name)) {
+        Schema view = schema;
+        view.name.pop_back();
+        ViewStep step{std::make_shared<Schema>(std::move(view)), arguments, 0};
+        step.arguments[0] = Argument();
+        const bool keeps = stays_contiguous(*step.schema, arguments, *target);
+        *target = *tensors_.make_view(target, std::move(step), *value, keeps);
+        continue;
+      }
+      const Value old = tensors_.read(target);
+      Value written = *value;
+      if (old.dtype()) written = builder_.cast(written, *old.dtype());
+      if (schema.arguments[targets[k]].is_out && target->views.empty()) {
+        target->storage->value = written;  // out= takes the shape of the result
+        target->storage->number.reset();
+        ++target->storage->version;
+      } else {
+        tensors_.write(target, written);
+      }
+    }
+  } catch (const Rejection& rejection) {
+    builder_.rollback(checkpoint);
+    report(qualified(schema), rejection.what(),
+           rejection.advice.empty() ? std::vector<std::string>{} : std::vector{rejection.advice},
+           rejection.first_opset ? std::optional(Case::OpsetTooLow) : std::nullopt, rejection.first_opset, schema.text);
+    return;
+  }
+  // In-place forms return their target.
+  for (std::size_t r = 0; r < schema.returns.size(); ++r) {
+    const auto aliased = aliased_argument(schema, r);
+    outputs.push_back(aliased ? inputs[*aliased] : r < results.size() ? from_argument(results[r]) : Datum());
+  }
+}
+
+/// --unsupported custom: tensors as inputs in order, everything else as attributes under the schema's names.
+std::optional<std::vector<Argument>> Machine::custom_node(const Schema& schema, const std::vector<Argument>& arguments) {
+  std::vector<Value> tensors;
+  Attributes attributes;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = i < schema.arguments.size() ? schema.arguments[i].name : fmt::format("arg_{}", i);
+    const Argument& argument = arguments[i];
+    const auto type = i < schema.arguments.size() ? schema.arguments[i].type : nullptr;
+    const bool optional_tensor = type && type->kind == program::TypeKind::Optional && !type->elements.empty() &&
+                                 type->elements[0]->kind == program::TypeKind::Tensor;
+    if (const auto* v = std::get_if<Value>(&argument.data)) {
+      tensors.push_back(*v);
+    } else if (argument.is_none()) {
+      if (optional_tensor) tensors.emplace_back();
+    } else if (const auto* s = std::get_if<Scalar>(&argument.data)) {
+      if (s->kind() == Scalar::Kind::Float && s->number())
+        attributes.set({name, *s->number()});
+      else if (const auto integer = s->integer())
+        attributes.set({name, *integer});
+      else
+        tensors.push_back(number_value(*s));
+    } else if (const auto* text = std::get_if<std::string>(&argument.data)) {
+      attributes.set({name, *text});
+    } else if (const auto* list = std::get_if<Argument::List>(&argument.data)) {
+      std::vector<std::int64_t> ints;
+      std::vector<double> floats;
+      std::vector<std::string> strings;
+      for (const Argument& item : *list) {
+        if (const auto* v = std::get_if<Value>(&item.data)) tensors.push_back(*v);
+        if (const auto* t = std::get_if<std::string>(&item.data)) strings.push_back(*t);
+        const auto* s = std::get_if<Scalar>(&item.data);
+        if (!s) continue;
+        if (const auto number = s->number(); number && s->kind() == Scalar::Kind::Float) floats.push_back(*number);
+        if (const auto integer = s->integer()) ints.push_back(*integer);
+      }
+      if (!ints.empty()) attributes.set({name, ints});
+      if (!floats.empty()) attributes.set({name, floats});
+      if (!strings.empty()) attributes.set({name, strings});
+    }
+  }
+  std::vector<ValueType> types(std::max<std::size_t>(schema.returns.size(), 1));
+  for (ValueType& type : types)
+    for (const Value& tensor : tensors)
+      if (tensor && !type.dtype) type.dtype = tensor.dtype();
+  const auto colon = schema.name.rfind(':');
+  const std::string op = schema.name.substr(colon + 1);
+  warn(fmt::format("{} is exported as the custom node {}::{}: this is the first half only, the runtime still needs a "
+                   "kernel for it (ONNX Runtime custom operator, TensorRT plugin)",
+                   schema.name, options_.custom_domain, op));
+  const auto values = builder_.emit(options_.custom_domain, op, types.size(), std::move(tensors), std::move(attributes), types);
+  return std::vector<Argument>(values.begin(), values.end());
+}
+
+}  // namespace pt2onnx

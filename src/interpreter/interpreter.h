@@ -1,0 +1,60 @@
+// Runs a TorchScript program on symbolic values and leaves an ONNX graph behind.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pt2onnx/convert.h"
+#include "pt2onnx/diagnosis.h"
+#include "pt2onnx/graph.h"
+#include "pt2onnx/program.h"
+#include "pt2onnx/registry.h"
+#include "registry/folder.h"
+#include "registry/op_catalog.h"
+
+namespace pt2onnx {
+
+/// What one argument of the method is bound to. Tensors become graph inputs; anything else is baked in.
+struct InputBinding {
+  struct TensorInput {
+    std::string name;  // of the graph input
+    DType dtype = DType::Float32;
+    Shape shape;
+  };
+  struct Sequence {  // List, Tuple
+    bool is_list = true;
+    program::TypeRef type;
+    std::vector<InputBinding> items;
+  };
+  struct Dict {
+    program::TypeRef type;
+    std::vector<std::pair<program::Literal, InputBinding>> items;
+  };
+  std::variant<program::Literal, TensorInput, Sequence, Dict> data;
+};
+
+struct InterpretOptions {
+  int opset = kDefaultOpset;
+  Unsupported unsupported = Unsupported::Error;
+  std::string custom_domain = "custom";
+  std::string method = "forward";
+  bool fold = true;
+  std::vector<std::string> output_names;
+  std::int64_t unroll_limit = 4096;  // trips of a loop
+};
+
+struct InterpretResult {
+  std::vector<Finding> findings;
+  std::vector<std::string> warnings;
+};
+
+/// Fills `model` (graph, opset, domains). Never throws for what a program holds; std::logic_error is a defect here.
+InterpretResult interpret(const program::Program& program, const std::vector<InputBinding>& inputs,
+                          const Registry& registry, const OpCatalog& catalog, Folder& folder,
+                          const InterpretOptions& options, Model& model);
+
+}  // namespace pt2onnx

@@ -1,0 +1,299 @@
+#include "interpreter/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace pt2onnx {
+namespace {
+
+using program::Literal;
+
+constexpr int kMaxDepth = 200;          // calls; deeper is recursion
+constexpr std::size_t kMaxLocations = 5;
+
+Value replay_view(Builder& builder, const Registry& registry, const ViewStep& step, Value input) {
+  const auto found = registry.find(step.schema->name, step.schema->overload, builder.opset());
+  if (!found.rule) throw Rejection(fmt::format("has no mapping for the view `{}`", step.schema->name));
+  auto arguments = step.arguments;
+  arguments[0] = input;
+  Call call(builder, *step.schema, std::move(arguments));
+  const Results results = found.rule->convert(call);
+  const Argument& first = results.values.at(0);
+  if (const auto* list = std::get_if<Argument::List>(&first.data))
+    return std::get<Value>(list->at(step.result).data);
+  return std::get<Value>(first.data);
+}
+
+}  // namespace
+
+Machine::Machine(const program::Program& program, const Registry& registry, const OpCatalog& catalog, Folder& folder,
+                 const InterpretOptions& options, Model& model)
+    : program_(program),
+      registry_(registry),
+      folder_(folder),
+      options_(options),
+      builder_(model, catalog, options.fold ? &folder : nullptr),
+      tensors_(builder_, [this](const ViewStep& step, Value input) {
+        return replay_view(builder_, registry_, step, input);
+      }) {}
+
+InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
+  std::vector<Datum> arguments{from_literal(Literal{program_.root})};
+  for (const InputBinding& input : inputs) arguments.push_back(bind(input));
+  try {
+    set_outputs(call(*program_.entry, std::move(arguments)));
+  } catch (const Raised& e) {
+    report("prim::RaiseException", fmt::format("the program raises: {}", e.what()),
+           {"check that the inputs are what `" + options_.method + "` expects (--input), as the Python code would"});
+  } catch (const Rejection& e) {
+    report(node_ ? node_->op->name : "graph", e.what());
+  }
+  return std::move(result_);
+}
+
+std::vector<Datum> Machine::call(const program::Function& function, std::vector<Datum> arguments) {
+  if (++depth_ > kMaxDepth) {
+    depth_ = 0;
+    raise(fmt::format("`{}` calls itself: recursion cannot become a graph", function.name));
+  }
+  Frame frame;
+  frame.function = &function;
+  frame.module_path = module_path_;
+  if (!arguments.empty())
+    if (const auto* self = arguments[0].get_if<InstanceRef>(); self && (*self)->is_module)
+      frame.module_path = (*self)->path;
+  frame.registers.resize(function.value_names.size());
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    Datum& slot = frame.registers[static_cast<std::size_t>(function.body.parameters[i])];
+    if (i < arguments.size())
+      slot = std::move(arguments[i]);
+    else if (function.parameters[i].default_value)
+      slot = from_literal(*function.parameters[i].default_value);
+    else
+      raise(fmt::format("`{}` is called without its argument `{}`", function.name, function.parameters[i].name));
+  }
+  const std::string caller = module_path_;
+  module_path_ = frame.module_path;
+  auto results = run_block(function.body, frame);
+  module_path_ = caller;
+  --depth_;
+  return results;
+}
+
+std::vector<Datum> Machine::run_block(const program::Block& block, Frame& frame) {
+  for (const program::Node& node : block.nodes) run_node(node, frame);
+  std::vector<Datum> results;
+  results.reserve(block.results.size());
+  for (const auto id : block.results) results.push_back(frame.registers[static_cast<std::size_t>(id)]);
+  return results;
+}
+
+void Machine::locate(const program::Node& node, const Frame& frame) {
+  node_ = &node;
+  auto origin = std::make_shared<Origin>();
+  origin->op = node.op->name;
+  origin->module_path = frame.module_path;
+  if (node.location) {
+    origin->file = node.location->file;
+    origin->line = node.location->line;
+  }
+  builder_.set_origin(std::move(origin));
+}
+
+void Machine::run_node(const program::Node& node, Frame& frame) {
+  std::vector<Datum> inputs, outputs;
+  inputs.reserve(node.inputs.size());
+  for (const auto id : node.inputs) inputs.push_back(frame.registers[static_cast<std::size_t>(id)]);
+  locate(node, frame);
+  module_path_ = frame.module_path;
+
+  bool done = false;
+  for (const Builtin builtin : find_builtins(node.op->name)) {
+    done = builtin(*this, node, frame, inputs, outputs);
+    if (done) break;
+    outputs.clear();
+  }
+  if (!done) done = dispatch(node, inputs, outputs);
+  if (!done || outputs.size() != node.outputs.size()) {
+    if (done) throw std::logic_error(fmt::format("{} gives {} results, not {}", node.op->name, outputs.size(), node.outputs.size()));
+    taint(node, frame);
+    return;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    frame.registers[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+}
+
+void Machine::taint(const program::Node& node, Frame& frame) {
+  for (const auto id : node.outputs) frame.registers[static_cast<std::size_t>(id)] = Tainted{};
+}
+
+// ---- inputs and outputs ----------------------------------------------------------------------------------------------
+
+Datum Machine::bind(const InputBinding& binding) {
+  if (const auto* literal = std::get_if<Literal>(&binding.data)) return from_literal(*literal);
+  if (const auto* tensor = std::get_if<InputBinding::TensorInput>(&binding.data)) {
+    ValueType type;
+    type.dtype = tensor->dtype;
+    type.shape = tensor->shape;
+    return tensors_.make(builder_.add_input(tensor->name, std::move(type)));
+  }
+  if (const auto* sequence = std::get_if<InputBinding::Sequence>(&binding.data)) {
+    std::vector<Datum> items;
+    for (const InputBinding& item : sequence->items) items.push_back(bind(item));
+    if (!sequence->is_list) return std::make_shared<TupleState>(TupleState{sequence->type, std::move(items)});
+    auto list = std::make_shared<ListState>();
+    if (sequence->type && !sequence->type->elements.empty()) list->element = sequence->type->elements[0];
+    list->items = std::move(items);
+    return list;
+  }
+  const auto& dict = std::get<InputBinding::Dict>(binding.data);
+  auto state = std::make_shared<DictState>();
+  for (const auto& [key, item] : dict.items) state->items.emplace_back(from_literal(key), bind(item));
+  return state;
+}
+
+namespace {
+
+/// "logits.5" -> "logits"; empty for a numbered value.
+std::string readable_name(const std::string& debug_name) {
+  std::string name = debug_name.substr(0, debug_name.find('.'));
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return {};
+  return name;
+}
+
+std::size_t count_outputs(const Datum& datum) {
+  const auto sum = [](const std::vector<Datum>& items) {
+    std::size_t n = 0;
+    for (const Datum& item : items) n += count_outputs(item);
+    return n;
+  };
+  if (const auto* list = datum.get_if<ListRef>()) return sum((*list)->items);
+  if (const auto* tuple = datum.get_if<TupleRef>()) return sum((*tuple)->items);
+  if (const auto* dict = datum.get_if<DictRef>()) {
+    std::size_t n = 0;
+    for (const auto& [key, item] : (*dict)->items) n += count_outputs(item);
+    return n;
+  }
+  return datum.get_if<TensorRef>() || datum.get_if<Scalar>() ? 1 : 0;
+}
+
+}  // namespace
+
+void Machine::set_outputs(const std::vector<Datum>& results) {
+  builder_.set_origin(nullptr);
+  std::string base = "output";
+  if (results.size() == 1 && count_outputs(results[0]) == 1) {
+    const auto id = program_.entry->body.results[0];
+    if (const auto name = readable_name(program_.entry->value_names[static_cast<std::size_t>(id)]); !name.empty())
+      base = name;
+  }
+  for (std::size_t i = 0; i < results.size(); ++i)
+    add_output(results[i], results.size() == 1 ? base : fmt::format("{}_{}", base, i));
+}
+
+/// Depth first, containers in order; None and strings are no outputs.
+void Machine::add_output(const Datum& datum, const std::string& name) {
+  if (const auto* list = datum.get_if<ListRef>()) {
+    for (std::size_t i = 0; i < (*list)->items.size(); ++i) add_output((*list)->items[i], fmt::format("{}_{}", name, i));
+    return;
+  }
+  if (const auto* tuple = datum.get_if<TupleRef>()) {
+    const auto& type = (*tuple)->type;
+    for (std::size_t i = 0; i < (*tuple)->items.size(); ++i) {
+      const bool named = type && i < type->fields.size();
+      add_output((*tuple)->items[i], named ? type->fields[i] : fmt::format("{}_{}", name, i));
+    }
+    return;
+  }
+  if (const auto* dict = datum.get_if<DictRef>()) {
+    for (const auto& [key, item] : (*dict)->items) {
+      const auto* text = key.get_if<std::string>();
+      add_output(item, text ? *text : fmt::format("{}_{}", name, key.get_if<Scalar>()->integer().value_or(0)));
+    }
+    return;
+  }
+  Value value;
+  if (const auto* tensor = datum.get_if<TensorRef>())
+    value = tensors_.read(*tensor);
+  else if (const auto* scalar = datum.get_if<Scalar>())
+    value = number_value(*scalar);
+  else
+    return;  // None, strings and devices are nothing that a graph can give; a tainted value has been reported
+
+  Model& model = builder_.model();
+  const std::size_t index = model.graph.outputs.size();
+  const bool fixed_name = index < options_.output_names.size();
+  const auto& inputs = model.graph.inputs;
+  const auto& outputs = model.graph.outputs;
+  if (value.constant() || std::find(inputs.begin(), inputs.end(), value) != inputs.end() ||
+      std::find(outputs.begin(), outputs.end(), value) != outputs.end()) {
+    Value copy = emit("Identity", {value});
+    if (std::find(outputs.begin(), outputs.end(), copy) != outputs.end()) copy = emit("Identity", {copy});
+    value = copy;
+  }
+  value.info()->name = builder_.unique_name(fixed_name ? options_.output_names[index] : name);
+  model.graph.outputs.push_back(value);
+}
+
+// ---- findings --------------------------------------------------------------------------------------------------------
+
+std::string Machine::here() const {
+  if (!node_ || !node_->location) return "an unknown place";
+  return fmt::format("{}:{}", node_->location->file, node_->location->line);
+}
+
+void Machine::warn(std::string message) {
+  if (warned_.try_emplace(message, true).second) result_.warnings.push_back(std::move(message));
+}
+
+void Machine::report(std::string op, std::string reason, std::vector<std::string> advice, std::optional<Case> which,
+                     std::optional<int> first_opset, std::string schema) {
+  const auto [it, fresh] = finding_index_.try_emplace(op + "\n" + reason, result_.findings.size());
+  if (fresh) {
+    Finding finding;
+    finding.op = std::move(op);
+    finding.schema = std::move(schema);
+    finding.which = which;
+    finding.reason = std::move(reason);
+    finding.advice = std::move(advice);
+    finding.first_opset = first_opset;
+    result_.findings.push_back(std::move(finding));
+  }
+  Finding& finding = result_.findings[it->second];
+  ++finding.count;
+  Location location;
+  location.module = module_path_;
+  if (node_ && node_->location) {
+    location.file = node_->location->file;
+    location.line = node_->location->line;
+    location.column = node_->location->column;
+    location.text = node_->location->text;
+  }
+  if (finding.locations.size() < kMaxLocations &&
+      std::find(finding.locations.begin(), finding.locations.end(), location) == finding.locations.end())
+    finding.locations.push_back(std::move(location));
+}
+
+Value Machine::emit(std::string_view op, std::vector<Value> inputs, Attributes attributes) {
+  return builder_.emit("", op, 1, std::move(inputs), std::move(attributes))[0];
+}
+
+Value Machine::number_value(const Scalar& scalar) {
+  if (const auto* dim = std::get_if<Dim>(&scalar.data())) return builder_.size_value(*dim);
+  if (const auto* computed = std::get_if<Scalar::Computed>(&scalar.data())) return computed->value;
+  if (const auto* flag = std::get_if<bool>(&scalar.data()))
+    return builder_.constant(Tensor::scalar(std::int64_t{*flag}, DType::Bool));
+  if (const auto number = scalar.number()) return builder_.constant(Tensor::scalar(*number, DType::Float64));
+  throw Rejection("computes with a complex Python number, which ONNX does not have");
+}
+
+InterpretResult interpret(const program::Program& program, const std::vector<InputBinding>& inputs,
+                          const Registry& registry, const OpCatalog& catalog, Folder& folder,
+                          const InterpretOptions& options, Model& model) {
+  model.opset = options.opset;
+  return Machine(program, registry, catalog, folder, options, model).run(inputs);
+}
+
+}  // namespace pt2onnx

@@ -1,0 +1,128 @@
+// The interpreter's insides: frames, the walk over blocks, and what the built-in operators need of it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "interpreter/datum.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/tensors.h"
+#include "registry/builder.h"
+
+namespace pt2onnx {
+
+/// The program raised (or did what cannot be translated at all): the walk of the enclosing branch is over.
+struct Raised : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Frame {
+  const program::Function* function = nullptr;
+  std::string module_path;
+  std::vector<Datum> registers;
+};
+
+class Machine {
+ public:
+  Machine(const program::Program& program, const Registry& registry, const OpCatalog& catalog, Folder& folder,
+          const InterpretOptions& options, Model& model);
+
+  InterpretResult run(const std::vector<InputBinding>& inputs);
+
+  // ---- for built-in operators -----------------------------------------------------------------------------------
+
+  /// Runs a function or method; `arguments` include self.
+  std::vector<Datum> call(const program::Function& function, std::vector<Datum> arguments);
+  /// Runs the nodes of a block; returns the values of its results.
+  std::vector<Datum> run_block(const program::Block& block, Frame& frame);
+
+  Builder& builder() { return builder_; }
+  Tensors& tensors() { return tensors_; }
+  const program::Program& program() const { return program_; }
+  Folder& folder() { return folder_; }
+  const InterpretOptions& options() const { return options_; }
+
+  /// Literals that are containers or objects keep their identity.
+  Datum from_literal(const program::Literal& literal);
+  /// The literal of what is fully known; nullopt otherwise.
+  std::optional<program::Literal> to_literal(const Datum& datum);
+  /// Tensors are read; objects and dicts cannot be arguments of a symbolic function: nullopt.
+  std::optional<Argument> to_argument(const Datum& datum);
+  Datum from_argument(const Argument& argument);
+
+  Datum& attribute(const InstanceRef& object, const std::string& name);
+
+  /// Emits one node outside of any symbolic function.
+  Value emit(std::string_view op, std::vector<Value> inputs, Attributes attributes = {});
+  /// A number as 0-d value: int64, double or bool.
+  Value number_value(const Scalar& scalar);
+
+  void warn(std::string message);
+  /// Records a finding at the node that runs now.
+  void report(std::string op, std::string reason, std::vector<std::string> advice = {},
+              std::optional<Case> which = std::nullopt, std::optional<int> first_opset = std::nullopt,
+              std::string schema = {});
+  [[noreturn]] void raise(std::string message) { throw Raised(std::move(message)); }
+  std::string here() const;  // "model.py:41" of the node that runs now
+
+ private:
+
+  void run_node(const program::Node& node, Frame& frame);
+  void taint(const program::Node& node, Frame& frame);
+  Datum bind(const InputBinding& binding);
+  void set_outputs(const std::vector<Datum>& results);
+  void add_output(const Datum& datum, const std::string& name);
+  void locate(const program::Node& node, const Frame& frame);
+
+  // operators through the dictionary (dispatch.cpp)
+  bool dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
+  std::optional<std::vector<Datum>> fold(const program::Operator& op, const std::vector<Datum>& inputs);
+  std::optional<std::vector<Argument>> convert(const program::Schema& schema, std::vector<Argument> arguments,
+                                               std::string_view name);
+  std::optional<std::vector<Argument>> custom_node(const program::Schema& schema,
+                                                   const std::vector<Argument>& arguments);
+  Datum wrap(const program::Schema& schema, std::size_t result, const Argument& value,
+             const std::vector<Datum>& inputs, const std::vector<Argument>& arguments);
+  void write_back(const program::Schema& schema, std::vector<Datum>& inputs, const std::vector<Argument>& arguments,
+                  const std::vector<Argument>& results, std::vector<Datum>& outputs);
+
+  const program::Program& program_;
+  const Registry& registry_;
+  Folder& folder_;
+  const InterpretOptions& options_;
+  Builder builder_;
+  Tensors tensors_;
+  InterpretResult result_;
+
+  const program::Node* node_ = nullptr;  // the node that runs now
+  std::string module_path_;
+  int depth_ = 0;
+  std::unordered_map<const void*, Datum> identities_;  // literal containers, objects and weights seen so far
+  std::map<std::string, std::size_t> finding_index_;
+  std::map<std::string, bool> warned_;
+  std::unordered_map<std::string, std::shared_ptr<const program::Schema>> functional_;  // of in-place operators
+};
+
+/// A built-in operator: gives the outputs, or returns false to leave the node to folding and the dictionary.
+using Builtin = bool (*)(Machine& machine, const program::Node& node, Frame& frame, std::vector<Datum>& inputs,
+                         std::vector<Datum>& outputs);
+
+/// By operator name ("prim::ListConstruct", "aten::size"), to be asked in that order.
+std::span<const Builtin> find_builtins(const std::string& name);
+
+struct BuiltinEntry {
+  std::string_view name;
+  Builtin run;
+};
+std::span<const BuiltinEntry> container_builtins();
+std::span<const BuiltinEntry> control_builtins();
+std::span<const BuiltinEntry> object_builtins();
+std::span<const BuiltinEntry> scalar_builtins();
+std::span<const BuiltinEntry> tensor_builtins();
+
+}  // namespace pt2onnx

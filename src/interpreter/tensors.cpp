@@ -1,0 +1,94 @@
+#include "interpreter/tensors.h"
+
+#include <algorithm>
+
+#include "interpreter/view_inverse.h"
+
+namespace pt2onnx {
+
+TensorRef Tensors::make(Value value) const {
+  auto tensor = std::make_shared<TensorState>();
+  tensor->storage = std::make_shared<Storage>();
+  tensor->storage->value = value;
+  return tensor;
+}
+
+TensorRef Tensors::make_number(Scalar number) const {
+  TensorRef tensor = make(Value());
+  tensor->storage->number = std::move(number);
+  return tensor;
+}
+
+TensorRef Tensors::make_view(const TensorRef& base, ViewStep step, Value value, bool contiguous) const {
+  auto tensor = std::make_shared<TensorState>();
+  read(base);  // a number becomes memory as soon as something looks into it
+  tensor->storage = base->storage;
+  tensor->views = base->views;
+  tensor->views.push_back(std::move(step));
+  tensor->cached = value;
+  tensor->version = base->storage->version;
+  tensor->contiguous = contiguous;
+  tensor->device = base->device;
+  return tensor;
+}
+
+Value Tensors::after(const TensorState& tensor, std::size_t steps) const {
+  Value value = tensor.storage->value;
+  for (std::size_t i = 0; i < steps; ++i) value = replay_(tensor.views[i], value);
+  return value;
+}
+
+Value Tensors::read(const TensorRef& tensor) const {
+  Storage& storage = *tensor->storage;
+  if (!storage.value) {
+    static constexpr DType kDefault[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
+    const Scalar& number = *storage.number;
+    Value value;
+    if (const auto* dim = std::get_if<Dim>(&number.data()))
+      value = builder_.size_value(*dim);
+    else if (const auto* computed = std::get_if<Scalar::Computed>(&number.data()))
+      value = computed->value;
+    else
+      value = builder_.constant(Tensor::scalar(number.number().value(), kDefault[static_cast<int>(number.kind())]));
+    storage.value = builder_.cast(value, kDefault[static_cast<int>(number.kind())]);
+  }
+  if (tensor->views.empty()) return storage.value;
+  if (tensor->version != storage.version) {
+    tensor->cached = after(*tensor, tensor->views.size());
+    tensor->version = storage.version;
+  }
+  return tensor->cached;
+}
+
+std::optional<Scalar> Tensors::number(const TensorRef& tensor) const {
+  if (!tensor->views.empty()) return std::nullopt;
+  const Storage& storage = *tensor->storage;
+  if (storage.number) return storage.number;
+  const Tensor* constant = storage.value ? storage.value.constant() : nullptr;
+  if (!constant || !constant->dims.empty() || is_complex(constant->dtype)) return std::nullopt;
+  // Only the default types can take part in shape arithmetic without a loss.
+  switch (constant->dtype) {
+    case DType::Bool: return Scalar(constant->to_ints()[0] != 0);
+    case DType::Int64: return Scalar(constant->to_ints()[0]);
+    case DType::Float32: case DType::Float64: return Scalar(constant->to_doubles()[0]);
+    default: return std::nullopt;
+  }
+}
+
+void Tensors::write(const TensorRef& tensor, Value value) const {
+  Storage& storage = *tensor->storage;
+  read(tensor);
+  std::vector<Value> levels{storage.value};  // the storage, then what each view gives
+  for (std::size_t i = 0; i + 1 < tensor->views.size(); ++i) levels.push_back(replay_(tensor->views[i], levels.back()));
+
+  Value written = value;
+  for (std::size_t i = tensor->views.size(); i-- > 0;)
+    written = write_through(builder_, tensor->views[i], levels[i], written, replay_);
+  storage.value = written;
+  storage.number.reset();
+  ++storage.version;
+  tensor->cached = value;
+  tensor->version = storage.version;
+}
+
+}  // namespace pt2onnx

@@ -1,0 +1,106 @@
+// Grows an ONNX graph node by node: infers types on the spot, shares equal nodes and constants, gives sizes a value
+// only where one is needed, and can go back to a checkpoint.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "pt2onnx/call.h"
+#include "pt2onnx/graph.h"
+#include "registry/folder.h"
+#include "registry/op_catalog.h"
+
+namespace pt2onnx {
+
+class Builder {
+ public:
+  Builder(Model& model, const OpCatalog& catalog, Folder* folder);
+
+  int opset() const { return model_.opset; }
+  const OpCatalog& catalog() const { return catalog_; }
+  Folder* folder() const { return folder_; }
+  Model& model() { return model_; }
+
+  /// Set by the dispatch before a symbolic function runs; every node emitted meanwhile carries it.
+  void set_origin(OriginRef origin) { origin_ = std::move(origin); }
+  const OriginRef& origin() const { return origin_; }
+
+  Value add_input(std::string name, ValueType type);
+  std::vector<Value> emit(std::string_view domain, std::string_view op, std::size_t outputs, std::vector<Value> inputs,
+                          Attributes attributes, std::optional<std::vector<ValueType>> types = std::nullopt);
+  Value constant(Tensor tensor);
+  /// A Cast node; a constant is cast at once; nothing where the dtype is the same.
+  Value cast(Value v, DType to);
+  /// Runs a torch operator ("aten::to.dtype") on known arguments; nullopt when the graph computes one of them, there is
+  /// no such kernel, or folding would make the model markedly larger.
+  std::optional<Value> fold(std::string_view torch_op, const std::vector<Argument>& arguments);
+
+  // -- sizes --
+  Value size_value(const Dim& dim);
+  Value shape_value(const Shape& shape);
+  Dim size_of(Value v, std::int64_t axis);
+  /// A fresh symbol whose number the graph reads: from a 0-d value, or as the size of an axis of a value.
+  Dim symbol_of_value(Value scalar, std::string_view hint);
+  Dim symbol_of_axis(Value tensor, std::int64_t axis, std::string name, std::int64_t minimum);
+  /// A fresh symbol that an input of a subgraph will give (see subgraph).
+  Dim fresh_dim(std::string_view hint, std::int64_t minimum = 0);
+  void refine_shape(Value v, const Shape& shape);
+
+  // -- subgraphs: nodes go to the innermost open one --
+  std::shared_ptr<Graph> subgraph(std::string_view name, const std::vector<std::pair<std::string, ValueType>>& inputs,
+                                  const std::function<std::vector<Value>(std::vector<Value>)>& body);
+
+  // -- rollback --
+  struct Checkpoint {
+    std::size_t nodes, values, journal;
+    std::size_t depth;
+  };
+  Checkpoint checkpoint() const;
+  void rollback(const Checkpoint& to);
+
+  /// A name that no value or node has yet: `base`, `base_1`, ...
+  std::string unique_name(std::string base);
+
+ private:
+  struct Source {
+    Value value;
+    std::optional<std::int64_t> axis;  // absent: `value` itself is the number
+  };
+  struct Scope {
+    Graph* graph;
+    std::unordered_map<std::string, std::vector<Value>> shared;  // key of a node -> its outputs
+  };
+
+  Value new_value(std::string name, ValueType type);
+  std::string fresh_symbol(std::string_view hint);
+  Value int_vector(std::initializer_list<std::int64_t> ints);
+  Value size_vector(const Dim& dim);  // shape [1]
+  Value atom_vector(const detail::Atom& atom);
+  Value axis_sizes(Value tensor, std::int64_t begin, std::int64_t end);
+  const std::vector<Value>* find_shared(const std::string& key) const;
+  void set_output_types(Node& node, const std::optional<std::vector<ValueType>>& types);
+  std::string scoped_name(std::string_view op);
+
+  Model& model_;
+  const OpCatalog& catalog_;
+  Folder* folder_;
+  OriginRef origin_;
+  std::vector<Scope> scopes_;
+  std::unordered_map<std::string, int> used_names_;
+  std::unordered_map<std::string, Source> sources_;  // of symbols
+  std::unordered_set<std::string> symbol_names_;
+  std::unordered_map<const ValueInfo*, Dim> value_symbols_;  // 0-d integers that serve as sizes
+  std::unordered_multimap<std::size_t, Value> constants_;
+  std::vector<std::function<void()>> journal_;       // undo steps since the start
+};
+
+}  // namespace pt2onnx

@@ -1,0 +1,71 @@
+#include "pt2onnx/registry.h"
+
+#include <algorithm>
+
+namespace pt2onnx {
+namespace {
+
+constexpr std::string_view kBuiltIn = "built-in";
+
+/// The rule that counts at `opset`: of the last source (file) that covers it, the one with the highest `since`.
+const Rule* winner(const std::vector<Rule>& rules, int opset) {
+  const Rule* best = nullptr;
+  for (auto rule = rules.rbegin(); rule != rules.rend(); ++rule) {
+    if (rule->since > opset) continue;
+    if (best && rule->origin != best->origin) break;
+    if (!best || rule->since > best->since) best = &*rule;
+  }
+  return best;
+}
+
+}  // namespace
+
+void Registry::add(std::span<const Entry> table, std::string origin) {
+  for (const Entry& entry : table) add(Rule{std::string(entry.name), entry.since, entry.convert, origin});
+}
+
+void Registry::add(Rule rule) { rules_[rule.name].push_back(std::move(rule)); }
+
+void Registry::remove(std::string_view name) {
+  std::erase_if(rules_, [&](const auto& item) {
+    const std::string& key = item.first;
+    return key == name || (key.starts_with(name) && key[name.size()] == '.');
+  });
+}
+
+Registry::Found Registry::find(std::string_view name, std::string_view overload, int opset) const {
+  const auto all = rules_.find(name);
+  const auto one = overload.empty() ? rules_.end() : rules_.find(std::string(name) + "." + std::string(overload));
+
+  Found found;
+  if (one != rules_.end()) found.rule = winner(one->second, opset);
+  if (all != rules_.end()) {
+    // The row of the overload is the more exact one, unless the user replaced the operator as a whole.
+    const Rule* general = winner(all->second, opset);
+    if (!found.rule || (general && general->origin != kBuiltIn && found.rule->origin == kBuiltIn)) found.rule = general;
+  }
+  if (found.rule) return found;
+  for (const auto& it : {all, one}) {
+    if (it == rules_.end()) continue;
+    for (const Rule& rule : it->second)
+      if (!found.later || rule.since < *found.later) found.later = rule.since;
+  }
+  return found;
+}
+
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> names;
+  names.reserve(rules_.size());
+  for (const auto& [name, rules] : rules_) names.push_back(name);
+  return names;
+}
+
+std::vector<const Rule*> Registry::rules(std::string_view name) const {
+  std::vector<const Rule*> found;
+  if (const auto it = rules_.find(name); it != rules_.end())
+    for (const Rule& rule : it->second) found.push_back(&rule);
+  std::stable_sort(found.begin(), found.end(), [](const Rule* a, const Rule* b) { return a->since < b->since; });
+  return found;
+}
+
+}  // namespace pt2onnx
