@@ -18,7 +18,7 @@ target_compile_definitions(pt2onnx_common INTERFACE PT2ONNX_WITH_ORT=${PT2ONNX_W
 target_compile_options(pt2onnx_common INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused -Wconversion
   -Wno-sign-conversion  # sizes are int64_t in torch and onnx, size_t in the standard library: casts would hide bugs
-  -Wnull-dereference -Wimplicit-fallthrough -Wextra-semi
+  -Wimplicit-fallthrough -Wextra-semi
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wduplicated-branches -Wlogical-op>
   $<$<BOOL:${PT2ONNX_WERROR}>:-Werror>)
 
