@@ -1,0 +1,160 @@
+// Random numbers, and dropout, which is none of it in eval mode. The distribution is kept, not torch's sequence.
+#include "symbolics/cells.h"
+#include "symbolics/tables.h"
+
+namespace pt2onnx {
+namespace {
+
+/// Drawn as float32 and cast; sizes that are not known come from a tensor of zeros.
+Value drawn(Call& c, std::string_view op, const Shape& shape, DType dtype, Attributes attributes) {
+  Value numbers;
+  if (const auto known = static_shape(shape)) {
+    attributes.set({"shape", *known});
+    numbers = c.op(op, {}, attributes);
+  } else {
+    const Value like = onnx::full(c, shape, 0.0, DType::Float32);
+    numbers = c.op(std::string(op) + "Like", {like}, attributes);
+  }
+  c.set_shape(numbers, shape);
+  return onnx::cast(c, numbers, dtype);
+}
+
+Value uniform(Call& c, const Shape& shape, DType dtype, double low = 0, double high = 1) {
+  return drawn(c, "RandomUniform", shape, dtype, {{"low", low}, {"high", high}});
+}
+
+Value normal(Call& c, const Shape& shape, DType dtype, double mean = 0, double deviation = 1) {
+  return drawn(c, "RandomNormal", shape, dtype, {{"mean", mean}, {"scale", deviation}});
+}
+
+using Draw = Value (*)(Call&, const Shape&, DType, double, double);
+
+// aten::rand(SymInt[] size, *, ScalarType? dtype=None, ...) -> Tensor
+template <Draw From>
+Results fresh(Call& c) {
+  return From(c, c.sizes("size"), c.dtype("dtype").value_or(DType::Float32), 0, 1);
+}
+
+// aten::rand_like(Tensor self, *, ScalarType? dtype=None, ...) -> Tensor
+template <Draw From>
+Results fresh_like(Call& c) {
+  const Value x = c.tensor("self");
+  return From(c, c.sizes_of(x), c.dtype("dtype").value_or(c.dtype_of(x)), 0, 1);
+}
+
+/// Whole numbers from `low` on, below `high`.
+Value whole(Call& c, const Shape& shape, DType dtype, double low, double high) {
+  return onnx::cast(c, onnx::floor(c, uniform(c, shape, DType::Float32, low, high)), dtype);
+}
+
+double lowest(Call& c) { return c.has("low") ? static_cast<double>(c.integer("low")) : 0; }
+
+// aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, ...) -> Tensor
+Results randint(Call& c) {
+  const DType dtype = c.dtype("dtype").value_or(DType::Int64);
+  return whole(c, c.sizes("size"), dtype, lowest(c), static_cast<double>(c.integer("high")));
+}
+
+// aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, ...) -> Tensor
+Results randint_like(Call& c) {
+  const Value x = c.tensor("self");
+  const DType dtype = c.dtype("dtype").value_or(c.dtype_of(x));
+  return whole(c, c.sizes_of(x), dtype, lowest(c), static_cast<double>(c.integer("high")));
+}
+
+// aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
+// aten::normal.float_float(float mean, float std, SymInt[] size, *, ...) -> Tensor
+Results normal_around(Call& c) {
+  if (c.has("size"))
+    return normal(c, c.sizes("size"), c.dtype("dtype").value_or(DType::Float32), c.number("mean"), c.number("std"));
+  const Operand mean = operand(c, "mean"), deviation = operand(c, "std");
+  const DType dtype = float_result_type(c, {mean, deviation});
+  const Value center = as(c, mean, dtype), scale = as(c, deviation, dtype);
+  const Shape shape = onnx::broadcast_shape(c, c.sizes_of(center), c.sizes_of(scale));
+  return onnx::add(c, center, onnx::mul(c, normal(c, shape, dtype), scale));
+}
+
+// aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor
+Results normal_into(Call& c) {
+  const Value x = c.tensor("self");
+  return normal(c, c.sizes_of(x), c.dtype_of(x), c.number("mean"), c.number("std"));
+}
+
+// aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor
+Results uniform_into(Call& c) {
+  const Value x = c.tensor("self");
+  return uniform(c, c.sizes_of(x), c.dtype_of(x), c.number("from"), c.number("to"));
+}
+
+// aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor
+Results exponential_into(Call& c) {
+  const Value x = c.tensor("self");
+  const DType dtype = c.dtype_of(x);
+  const Value left = onnx::sub(c, c.constant(1, dtype), uniform(c, c.sizes_of(x), dtype));  // in (0, 1]
+  return onnx::div(c, onnx::neg(c, onnx::log(c, left)), c.constant(c.number("lambd"), dtype));
+}
+
+// aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+// aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
+// aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
+Results bernoulli(Call& c) {
+  const Value x = c.tensor("self");
+  const DType compared = is_floating(c.dtype_of(x)) ? c.dtype_of(x) : DType::Float32;
+  const Value chance = as(c, operand(c, c.has("p") ? "p" : "self"), compared);
+  return onnx::cast(c, onnx::less(c, uniform(c, c.sizes_of(x), compared), chance), c.dtype_of(x));
+}
+
+// aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
+Results multinomial(Call& c) {
+  const std::int64_t samples = c.integer("num_samples");
+  if (!c.flag("replacement") && samples > 1)
+    c.reject("draws without replacement, which `Multinomial` cannot", "draw with replacement, or one sample");
+  const Value x = c.tensor("self");
+  const bool lone = c.rank(x) == 1;
+  const Value weights = lone ? onnx::unsqueeze(c, x, {0}) : x;
+  const Value drawn = c.op("Multinomial", {onnx::log(c, weights)}, {{"sample_size", samples}});
+  const Value indices = onnx::cast(c, drawn, DType::Int64);
+  return lone ? onnx::squeeze(c, indices, {0}) : indices;
+}
+
+// aten::dropout(Tensor input, float p, bool train) -> Tensor
+Results dropout(Call& c) {
+  if (c.flag("train") && c.number("p") != 0)
+    c.reject("drops elements at random in training mode", "export the module in eval mode");
+  return c.tensor("input");
+}
+
+// aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
+Results native_dropout(Call& c) {
+  if (c.optional_flag("train").value_or(true) && c.number("p") != 0)
+    c.reject("drops elements at random in training mode", "export the module in eval mode");
+  const Value x = c.tensor("input");
+  return {x, onnx::full(c, c.sizes_of(x), true, DType::Bool)};
+}
+
+constexpr Entry kTable[] = {
+    {"aten::alpha_dropout", 1, dropout},
+    {"aten::bernoulli", 9, bernoulli},
+    {"aten::dropout", 1, dropout},
+    {"aten::exponential", 9, exponential_into},
+    {"aten::feature_alpha_dropout", 1, dropout},
+    {"aten::feature_dropout", 1, dropout},
+    {"aten::multinomial", 7, multinomial},
+    {"aten::native_dropout", 1, native_dropout},
+    {"aten::normal", 1, normal_around},
+    {"aten::normal_functional", 1, normal_into},
+    {"aten::rand", 1, fresh<uniform>},
+    {"aten::rand_like", 1, fresh_like<uniform>},
+    {"aten::randint", 1, randint},
+    {"aten::randint_like", 1, randint_like},
+    {"aten::randn", 1, fresh<normal>},
+    {"aten::randn_like", 1, fresh_like<normal>},
+    {"aten::uniform", 1, uniform_into},
+};
+static_assert(strictly_ascending(kTable));
+
+}  // namespace
+
+std::span<const Entry> random_table() { return kTable; }
+
+}  // namespace pt2onnx
