@@ -8,12 +8,7 @@ namespace pt2onnx {
 namespace {
 
 /// Whether every element is true, as a 0-d bool.
-Value all_of(Call& c, Value x) {
-  std::vector<std::int64_t> axes;
-  for (std::size_t i = 0; i < c.rank(x); ++i) axes.push_back(static_cast<std::int64_t>(i));
-  const Value least = onnx::reduce(c, "ReduceMin", onnx::cast(c, x, DType::Int32), axes, false);
-  return onnx::cast(c, least, DType::Bool);
-}
+Value all_of(Call& c, Value x) { return onnx::extreme(c, false, x, onnx::all_axes(c, x), false); }
 
 // aten::isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor
 Value close(Call& c) {
@@ -59,8 +54,7 @@ Results isin(Call& c) {
   const Value list = onnx::flatten_all(c, tests);
   const auto last = static_cast<std::int64_t>(c.rank(elements));
   const Value hits = onnx::equal(c, onnx::unsqueeze(c, elements, {last}), list);
-  const Value count = onnx::reduce(c, "ReduceMax", onnx::cast(c, hits, DType::Int32), {last}, false);
-  const Value found = onnx::cast(c, count, DType::Bool);
+  const Value found = onnx::extreme(c, true, hits, {last}, false);
   return c.flag("invert") ? onnx::logical_not(c, found) : found;
 }
 

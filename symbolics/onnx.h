@@ -82,7 +82,11 @@ Shape broadcast_shape(Call& c, const Shape& a, const Shape& b);
 
 /// `op`: "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp",
 /// "ReduceSumSquare". All axes when `axes` holds all of them; none when it is empty (the input itself).
+/// 0, 1, ... for every dim of x.
+std::vector<std::int64_t> all_axes(Call& c, Value x);
 Value reduce(Call& c, std::string_view op, Value x, std::vector<std::int64_t> axes, bool keepdims);
+/// ReduceMax or ReduceMin; on bool, any or all.
+Value extreme(Call& c, bool maximum, Value x, std::vector<std::int64_t> axes, bool keepdims);
 Value arg_extreme(Call& c, bool maximum, Value x, std::int64_t axis, bool keepdims, bool last = false);
 /// Running sum along an axis, in the dtype of x.
 Value cumulative_sum(Call& c, Value x, std::int64_t axis);

@@ -1,5 +1,6 @@
 // Reductions, extremes and running sums.
 #include <algorithm>
+#include <numeric>
 
 #include "symbolics/onnx.h"
 
@@ -50,6 +51,18 @@ Value reduce(Call& c, std::string_view op, Value x, std::vector<std::int64_t> ax
   const Value result = c.op(op, inputs, attributes);
   c.set_shape(result, shape);
   return result;
+}
+
+std::vector<std::int64_t> all_axes(Call& c, Value x) {
+  std::vector<std::int64_t> axes(c.rank(x));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+Value extreme(Call& c, bool maximum, Value x, std::vector<std::int64_t> axes, bool keepdims) {
+  const std::string_view op = maximum ? "ReduceMax" : "ReduceMin";
+  if (c.dtype_of(x) != DType::Bool || c.has_opset(20)) return reduce(c, op, x, std::move(axes), keepdims);
+  return cast(c, reduce(c, op, cast(c, x, DType::Int32), std::move(axes), keepdims), DType::Bool);
 }
 
 Value count(Call& c, Value x, const std::vector<std::int64_t>& axes, DType dtype) {

@@ -1,0 +1,199 @@
+// Sorting, ranks and search.
+#include <cmath>
+
+#include "symbolics/cells.h"
+#include "symbolics/tables.h"
+
+namespace pt2onnx {
+namespace {
+
+using Pair = std::pair<Value, Value>;
+
+Results both(const Pair& p) { return {p.first, p.second}; }
+
+/// TopK over the whole dim. Equal elements keep their order, as a stable sort has it.
+Pair sorted(Call& c, Value x, std::int64_t axis, bool descending) {
+  if (c.rank(x) == 0) return {x, c.constant(0, DType::Int64)};
+  return onnx::top_k(c, x, c.size_of(x, axis), axis, descending, true);
+}
+
+// aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
+Pair sort_call(Call& c) {
+  const Value x = c.tensor("self");
+  return sorted(c, x, c.axis("dim", c.rank(x)), c.flag("descending"));
+}
+
+Results sort(Call& c) { return both(sort_call(c)); }
+Results argsort(Call& c) { return sort_call(c).second; }
+
+// aten::msort(Tensor self) -> Tensor
+Results msort(Call& c) { return sorted(c, c.tensor("self"), 0, false).first; }
+
+// aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True)
+Results topk(Call& c) {
+  const Value x = c.tensor("self");
+  return both(onnx::top_k(c, x, c.size("k"), c.axis("dim", c.rank(x)), c.flag("largest"), c.flag("sorted")));
+}
+
+/// The k-th smallest, counted from 1, with its place.
+Pair kth_smallest(Call& c, Value x, std::int64_t axis, const Dim& k, bool keep) {
+  if (c.rank(x) == 0) return {x, c.constant(0, DType::Int64)};
+  const auto [values, indices] = onnx::top_k(c, x, k, axis, false, true);
+  const auto last = [&](Value v) {
+    return keep ? onnx::slice(c, v, axis, k - 1, k) : onnx::select(c, v, axis, k - 1);
+  };
+  return {last(values), last(indices)};
+}
+
+// aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+Results kthvalue(Call& c) {
+  const Value x = c.tensor("self");
+  return both(kth_smallest(c, x, c.axis("dim", c.rank(x)), c.size("k"), c.flag("keepdim")));
+}
+
+/// The lower one of two elements in the middle.
+Pair median_along(Call& c, Value x, std::int64_t axis, bool keep) {
+  const Dim size = c.rank(x) == 0 ? Dim(1) : c.size_of(x, axis);
+  return kth_smallest(c, x, axis, floor_div(size + 1, 2), keep);
+}
+
+// aten::median(Tensor self) -> Tensor
+Results median(Call& c) { return median_along(c, onnx::flatten_all(c, c.tensor("self")), 0, false).first; }
+
+// aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+Results median_by_dim(Call& c) {
+  const Value x = c.tensor("self");
+  return both(median_along(c, x, c.axis("dim", c.rank(x)), c.flag("keepdim")));
+}
+
+// aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear")
+// aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor
+Results quantile(Call& c) {
+  Value x = c.tensor("self");
+  const std::size_t rank = c.rank(x);
+  const bool everything = c.is_none("dim");
+  const auto axis = everything ? 0 : c.axis("dim", rank);
+  if (everything || rank == 0) x = onnx::flatten_all(c, x);
+  const DType dtype = c.dtype_of(x);
+  const Operand portion = operand(c, "q");
+  const Value q = as(c, portion, dtype);
+  const bool several = c.rank(q) == 1;
+
+  const Value ordered = sorted(c, x, axis, false).first;
+  const Value rank_of_q = onnx::mul(c, q, c.scalar_value(Scalar(c.size_of(x, axis) - 1), dtype));
+  const std::string mode = c.text("interpolation");
+  const auto element = [&](Value place) { return onnx::gather(c, ordered, onnx::cast(c, place, DType::Int64), axis); };
+
+  Value result;
+  if (mode == "lower") {
+    result = element(onnx::floor(c, rank_of_q));
+  } else if (mode == "higher") {
+    result = element(onnx::ceil(c, rank_of_q));
+  } else if (mode == "nearest") {
+    result = element(onnx::round(c, rank_of_q));
+  } else {
+    const Value below = onnx::floor(c, rank_of_q);
+    const Value low = element(below), high = element(onnx::ceil(c, rank_of_q));
+    Value weight = onnx::constant_like(c, 0.5, x);
+    if (mode == "linear") {
+      weight = onnx::sub(c, rank_of_q, below);
+      if (several) {
+        Shape along(c.rank(low), Dim(1));
+        along[static_cast<std::size_t>(axis)] = c.size_of(weight, 0);
+        weight = onnx::reshape(c, weight, along);
+      }
+    }
+    result = onnx::add(c, low, onnx::mul(c, onnx::sub(c, high, low), weight));
+  }
+  // Several portions stand in a dim of their own, which goes to the front.
+  if (several) {
+    std::vector<std::int64_t> order{axis};
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(c.rank(result)); ++i)
+      if (i != axis) order.push_back(i);
+    result = onnx::transpose(c, result, order);
+  }
+  if (!c.flag("keepdim")) return result;
+  const std::int64_t lead = several ? 1 : 0;
+  if (!everything) return onnx::unsqueeze(c, result, {axis + lead});
+  std::vector<std::int64_t> ones;
+  for (std::size_t i = 0; i < rank; ++i) ones.push_back(static_cast<std::int64_t>(i) + lead);
+  return onnx::unsqueeze(c, result, ones);
+}
+
+// ---- search --------------------------------------------------------------------------------------------------------
+
+/// The first place where each value can be inserted, or the last one: how many boundaries come before it.
+Value insertion_places(Call& c, Value boundaries, Value values, bool right, bool narrow) {
+  const DType dtype = result_type(c, {boundaries, values});
+  boundaries = onnx::cast(c, boundaries, dtype);
+  values = onnx::cast(c, values, dtype);
+  const std::size_t lead = c.rank(values);
+  const Value wide = onnx::unsqueeze(c, values, {static_cast<std::int64_t>(lead)});
+  // Rows of boundaries go with rows of values.
+  if (c.rank(boundaries) > 1) boundaries = onnx::unsqueeze(c, boundaries, {static_cast<std::int64_t>(c.rank(boundaries)) - 1});
+  const Value before = right ? onnx::less_equal(c, boundaries, wide) : onnx::less(c, boundaries, wide);
+  const Value count = onnx::reduce(c, "ReduceSum", onnx::cast(c, before, DType::Int64), {-1}, false);
+  return onnx::cast(c, count, narrow ? DType::Int32 : DType::Int64);
+}
+
+// aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False,
+//                           str? side=None, Tensor? sorter=None) -> Tensor
+Results searchsorted(Call& c) {
+  Value boundaries = c.tensor("sorted_sequence");
+  if (const Value order = c.optional_tensor("sorter")) boundaries = onnx::gather_elements(c, boundaries, order, -1);
+  const bool right = c.flag("right") || c.optional_text("side") == "right";
+  return insertion_places(c, boundaries, c.tensor("self"), right, c.flag("out_int32"));
+}
+
+// aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
+Results bucketize(Call& c) {
+  return insertion_places(c, c.tensor("boundaries"), c.tensor("self"), c.flag("right"), c.flag("out_int32"));
+}
+
+// ---- unique --------------------------------------------------------------------------------------------------------
+
+struct Distinct {
+  Value values, inverse, counts;
+};
+
+Distinct distinct(Call& c, Value x, std::optional<std::int64_t> axis) {
+  if (!c.has_opset(11)) c.needs_opset(11, "`Unique` exists from opset 11 on");
+  const auto outputs = c.op("Unique", 4, {x}, {{"axis", axis}, {"sorted", 1}});
+  return {outputs[0], outputs[2], outputs[3]};
+}
+
+// aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False)
+Results unique(Call& c) {
+  const Value x = c.tensor("self");
+  const Distinct d = distinct(c, x, std::nullopt);
+  return {d.values, onnx::reshape(c, d.inverse, c.sizes_of(x)), d.counts};
+}
+
+// aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False)
+Results unique_along(Call& c) {
+  const Value x = c.tensor("self");
+  const Distinct d = distinct(c, x, c.axis("dim", c.rank(x)));
+  return {d.values, d.inverse, d.counts};
+}
+
+constexpr Entry kTable[] = {
+    {"aten::_unique2", 11, unique},
+    {"aten::argsort", 1, argsort},
+    {"aten::bucketize", 9, bucketize},
+    {"aten::kthvalue", 9, kthvalue},
+    {"aten::median", 9, median},
+    {"aten::median.dim", 9, median_by_dim},
+    {"aten::msort", 9, msort},
+    {"aten::quantile", 9, quantile},
+    {"aten::searchsorted", 9, searchsorted},
+    {"aten::sort", 9, sort},
+    {"aten::topk", 9, topk},
+    {"aten::unique_dim", 11, unique_along},
+};
+static_assert(strictly_ascending(kTable));
+
+}  // namespace
+
+std::span<const Entry> sort_table() { return kTable; }
+
+}  // namespace pt2onnx

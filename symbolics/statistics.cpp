@@ -1,0 +1,196 @@
+// Spread, norms and distances.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "symbolics/cells.h"
+#include "symbolics/tables.h"
+
+namespace pt2onnx {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+// ---- variance ------------------------------------------------------------------------------------------------------
+
+struct Spread {
+  Value variance, mean;
+};
+
+/// How much less than the number of elements the squares are divided by: 1 unless the call says otherwise.
+double correction_of(Call& c) {
+  if (c.has("unbiased")) return c.flag("unbiased") ? 1 : 0;
+  return c.optional_number("correction").value_or(1);
+}
+
+Spread spread(Call& c) {
+  const Value x = c.tensor("self");
+  if (!is_floating(c.dtype_of(x))) c.reject("takes the variance of whole numbers, which torch refuses too");
+  const Ints axes = c.has("dim") ? c.axes("dim", c.rank(x)) : onnx::all_axes(c, x);
+  const bool keep = c.has("keepdim") && c.flag("keepdim");
+  const double correction = correction_of(c);
+
+  const Value mean = onnx::reduce(c, "ReduceMean", x, axes, true);
+  const Value gap = onnx::sub(c, x, mean);
+  const Value squares = onnx::mul(c, gap, gap);
+  Value variance;
+  if (correction == 0) {
+    variance = onnx::reduce(c, "ReduceMean", squares, axes, keep);
+  } else {
+    const Value count = onnx::count(c, x, axes, c.dtype_of(x));
+    const Value freedom = onnx::maximum(c, onnx::sub(c, count, onnx::constant_like(c, correction, x)),
+                                        onnx::constant_like(c, 0, x));
+    variance = onnx::div(c, onnx::reduce(c, "ReduceSum", squares, axes, keep), freedom);
+  }
+  return {variance, keep ? mean : onnx::squeeze(c, mean, axes)};
+}
+
+// aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
+Results var(Call& c) { return spread(c).variance; }
+Results std_deviation(Call& c) { return onnx::sqrt(c, spread(c).variance); }
+
+// aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+Results var_mean(Call& c) {
+  const Spread s = spread(c);
+  return {s.variance, s.mean};
+}
+
+Results std_mean(Call& c) {
+  const Spread s = spread(c);
+  return {onnx::sqrt(c, s.variance), s.mean};
+}
+
+// ---- norms ---------------------------------------------------------------------------------------------------------
+
+/// (sum |x|^p)^(1/p), with its limits at 0 and the infinities.
+Value vector_norm(Call& c, Value x, double p, const Ints& axes, bool keep) {
+  if (p == 1) return onnx::reduce(c, "ReduceL1", x, axes, keep);
+  if (p == 2) return onnx::reduce(c, "ReduceL2", x, axes, keep);
+  const Value size = onnx::abs(c, x);
+  if (std::isinf(p)) return onnx::extreme(c, p > 0, size, axes, keep);
+  if (p == 0) {
+    const Value present = onnx::cast(c, onnx::cast(c, x, DType::Bool), c.dtype_of(x));
+    return onnx::reduce(c, "ReduceSum", present, axes, keep);
+  }
+  const Value powers = onnx::pow(c, size, onnx::constant_like(c, p, x));
+  const Value total = onnx::reduce(c, "ReduceSum", powers, axes, keep);
+  return onnx::pow(c, total, onnx::constant_like(c, 1 / p, x));
+}
+
+/// The operand of a norm, in the dtype asked for.
+Value norm_operand(Call& c) {
+  const Value x = c.tensor("self");
+  if (is_complex(c.dtype_of(x))) c.reject("takes the norm of complex numbers");
+  const auto dtype = c.has("dtype") ? c.dtype("dtype") : std::nullopt;
+  return dtype ? onnx::cast(c, x, *dtype) : float_tensor(c, "self");
+}
+
+// aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
+Results norm(Call& c) {
+  const Value x = norm_operand(c);
+  const Ints axes = c.has("dim") ? c.axes("dim", c.rank(x)) : onnx::all_axes(c, x);
+  return vector_norm(c, x, c.optional_number("p").value_or(2), axes, c.has("keepdim") && c.flag("keepdim"));
+}
+
+// aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+Results linalg_vector_norm(Call& c) {
+  const Value x = norm_operand(c);
+  return vector_norm(c, x, c.number("ord"), c.axes("dim", c.rank(x)), c.flag("keepdim"));
+}
+
+/// Norms of matrices that are no singular values: the largest (smallest) sum of a column or a row.
+Value matrix_norm(Call& c, Value x, double order, std::int64_t rows, std::int64_t columns, bool keep) {
+  if (std::abs(order) != 1 && !std::isinf(order)) c.reject("needs singular values, which ONNX cannot compute");
+  const bool by_column = std::abs(order) == 1;
+  const Value sums = onnx::reduce(c, "ReduceSum", onnx::abs(c, x), {by_column ? rows : columns}, true);
+  const Value most = onnx::extreme(c, order > 0, sums, {by_column ? columns : rows}, true);
+  return keep ? most : onnx::squeeze(c, most, {rows, columns});
+}
+
+Value frobenius(Call& c, Value x, const Ints& axes, bool keep) { return onnx::reduce(c, "ReduceL2", x, axes, keep); }
+
+// aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+Results linalg_norm(Call& c) {
+  const Value x = norm_operand(c);
+  const auto order = c.optional_number("ord");
+  const Ints axes = c.axes("dim", c.rank(x));
+  const bool keep = c.flag("keepdim");
+  if (!order) return frobenius(c, x, axes, keep);
+  if (axes.size() == 1) return vector_norm(c, x, *order, axes, keep);
+  if (axes.size() != 2) c.reject("takes a norm of this order over more than two dims, which torch refuses too");
+  return matrix_norm(c, x, *order, axes[0], axes[1], keep);
+}
+
+// aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+// aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool keepdim=False, ...) -> Tensor
+Results norm_by_name(Call& c) {
+  const Value x = norm_operand(c);
+  if (c.text("ord") != "fro") c.reject("needs singular values, which ONNX cannot compute");
+  return frobenius(c, x, c.axes("dim", c.rank(x)), c.flag("keepdim"));
+}
+
+// aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ...) -> Tensor
+Results linalg_matrix_norm(Call& c) {
+  const Value x = norm_operand(c);
+  const Ints dims = c.ints("dim", 2);
+  return matrix_norm(c, x, c.number("ord"), c.normalize_axis(dims[0], c.rank(x)), c.normalize_axis(dims[1], c.rank(x)),
+                     c.flag("keepdim"));
+}
+
+// aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
+Results frobenius_norm(Call& c) {
+  const Value x = norm_operand(c);
+  return frobenius(c, x, c.axes("dim", c.rank(x)), c.flag("keepdim"));
+}
+
+// aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
+Results dist(Call& c) {
+  const auto [a, b] = promoted(c, "self", "other");
+  const Value gap = onnx::sub(c, a, b);
+  return vector_norm(c, gap, c.number("p"), onnx::all_axes(c, gap), false);
+}
+
+// aten::pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor
+Results pairwise_distance(Call& c) {
+  const auto [a, b] = promoted(c, "x1", "x2");
+  const Value gap = onnx::add(c, onnx::sub(c, a, b), onnx::constant_like(c, c.number("eps"), a));
+  return vector_norm(c, gap, c.number("p"), {-1}, c.flag("keepdim"));
+}
+
+// aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
+Results cosine_similarity(Call& c) {
+  const auto [a, b] = promoted(c, "x1", "x2");
+  const std::size_t rank = std::max(c.rank(a), c.rank(b));
+  const auto from_end = c.axis("dim", rank) - static_cast<std::int64_t>(rank);
+  const auto unit = [&](Value x) {
+    // Against the broadcast shape, a tensor of lower rank may lack the dim.
+    const auto own = from_end + static_cast<std::int64_t>(c.rank(x));
+    const Value size = own >= 0 ? vector_norm(c, x, 2, {own}, true) : onnx::abs(c, x);
+    return onnx::div(c, x, onnx::maximum(c, size, onnx::constant_like(c, c.number("eps"), x)));
+  };
+  return onnx::reduce(c, "ReduceSum", onnx::mul(c, unit(a), unit(b)), {from_end}, false);
+}
+
+constexpr Entry kTable[] = {
+    {"aten::cosine_similarity", 9, cosine_similarity},
+    {"aten::dist", 9, dist},
+    {"aten::frobenius_norm", 9, frobenius_norm},
+    {"aten::linalg_matrix_norm", 9, linalg_matrix_norm},
+    {"aten::linalg_matrix_norm.str_ord", 9, norm_by_name},
+    {"aten::linalg_norm", 9, linalg_norm},
+    {"aten::linalg_norm.ord_str", 9, norm_by_name},
+    {"aten::linalg_vector_norm", 9, linalg_vector_norm},
+    {"aten::norm", 9, norm},
+    {"aten::pairwise_distance", 9, pairwise_distance},
+    {"aten::std", 9, std_deviation},
+    {"aten::std_mean", 9, std_mean},
+    {"aten::var", 9, var},
+    {"aten::var_mean", 9, var_mean},
+};
+static_assert(strictly_ascending(kTable));
+
+}  // namespace
+
+std::span<const Entry> statistics_table() { return kTable; }
+
+}  // namespace pt2onnx
