@@ -100,7 +100,7 @@ std::vector<OpCatalog::Inferred> OnnxCatalog::infer(const Node& node, int opset)
   if (found != nullptr) return infer_node(*found, node, opset);
   if (!node.domain.empty())
     return std::vector<Inferred>(node.outputs.size());  // a custom operator: anything goes
-  throw std::invalid_argument("`" + node.op + "` does not exist at opset " + std::to_string(opset));
+  throw std::invalid_argument("there is no `" + node.op + "` at opset " + std::to_string(opset));
 }
 
 const OpCatalog& onnx_catalog() {

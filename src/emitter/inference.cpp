@@ -242,7 +242,7 @@ OpCatalog::Inferred read_type(const TypeProto& type, const DimNames& names) {
 }
 
 /// onnx's words in one line, without the marks that are for its own developers.
-std::string plain_message(const Node& node, std::string_view words) {
+std::string plain_message(std::string_view words) {
   std::string text;
   for (const std::string_view mark : {"[ShapeInferenceError] ", "[TypeInferenceError] "}) {
     for (auto at = words.find(mark); at == 0; at = words.find(mark)) words.remove_prefix(mark.size());
@@ -255,7 +255,7 @@ std::string plain_message(const Node& node, std::string_view words) {
       text += ' ';
   }
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return "`" + node.op + "`: " + text;
+  return text;
 }
 
 }  // namespace
@@ -268,7 +268,7 @@ std::vector<OpCatalog::Inferred> infer_node(const CatalogEntry& entry, const Nod
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    throw std::invalid_argument(plain_message(node, error.what()));
+    throw std::invalid_argument(plain_message(error.what()));
   }
 
   std::vector<OpCatalog::Inferred> result;

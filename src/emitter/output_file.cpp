@@ -42,6 +42,8 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
     if (descriptor_ < 0) fail(errno);
   } else {
     open_beside(folder_of(target_));
+    // Who may read the old file may read the new one, no one else.
+    if (exists) ::fchmod(descriptor_, info.st_mode & 07777);
   }
   buffer_.reserve(kBufferBytes);
 }

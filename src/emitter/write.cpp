@@ -13,11 +13,14 @@ using onnx::GraphProto;
 using onnx::ModelProto;
 using onnx::TensorProto;
 
-constexpr std::uint64_t kLargestMessage = std::numeric_limits<std::int32_t>::max();  // protobuf's own limit
-constexpr std::uint64_t kAutoExternalBytes = 1900ull << 20;  // leaves room for tools that edit
-constexpr std::size_t kExternalBytes =
-    1024;  // smaller ones stay inside: readers want shapes and the like at hand
-constexpr std::uint64_t kPageBytes = 4096;  // an offset at which a runtime can map the data
+// protobuf's own limit for a message, and so for a file.
+constexpr std::uint64_t kLargestMessage = std::numeric_limits<std::int32_t>::max();
+// 1.9 GiB of weights leave room for the graph, and for tools that edit the file.
+constexpr std::uint64_t kAutoExternalBytes = (std::uint64_t{19} << 30) / 10;
+// Smaller ones stay inside: readers want shapes and the like at hand.
+constexpr std::size_t kExternalBytes = 1024;
+// An offset at which a runtime can map the data.
+constexpr std::uint64_t kPageBytes = 4096;
 
 std::string_view bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};

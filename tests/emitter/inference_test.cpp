@@ -145,7 +145,7 @@ TEST(Inference, MergesTheBranchesOfIf) {
 
   no->outputs.push_back(x);
   EXPECT_THAT(error_of(m, "If", {condition}, {{"then_branch", yes}, {"else_branch", no}}),
-              HasSubstr("`If`: then_branch and else_branch produce different number of outputs"));
+              HasSubstr("then_branch and else_branch produce different number of outputs"));
 }
 
 TEST(Inference, StacksTheScansOfLoop) {
@@ -179,13 +179,12 @@ TEST(Inference, SaysInOneLineWhatIsWrong) {
        {error_of(m, "MatMul", {x, x}), error_of(m, "Add", {x, i}), error_of(m, "Relu", {x}, {{"slope", 1}}),
         error_of(m, "Concat", {x}), error_of(m, "Relu", {x, x}), error_of(m, "Conv", {i, i}),
         error_of(m, "Flatten", {x}, {{"axis", 1.0}})}) {
-    EXPECT_THAT(error, testing::StartsWith("`"));
     EXPECT_THAT(error, Not(HasSubstr("\n")));
     EXPECT_THAT(error, Not(HasSubstr("InferenceError]")));
     EXPECT_NE(error, "no error");
   }
-  EXPECT_THAT(error_of(m, "MatMul", {x, x}), HasSubstr("`MatMul`: Incompatible dimensions"));
-  EXPECT_EQ(error_of(m, "Gelu", {x}), "`Gelu` does not exist at opset 18");
+  EXPECT_THAT(error_of(m, "MatMul", {x, x}), HasSubstr("Incompatible dimensions"));
+  EXPECT_EQ(error_of(m, "Gelu", {x}), "there is no `Gelu` at opset 18");
 }
 
 TEST(Inference, DoesNotBlameTheUserOfAnUnknownType) {

@@ -98,6 +98,14 @@ TEST_F(Write, ReplacesAFileAndFollowsALink) {
   EXPECT_THAT(files(), UnorderedElementsAre("old.onnx", "link.onnx"));
 }
 
+TEST_F(Write, KeepsThePermissionsOfTheFileThatItReplaces) {
+  const fs::path path = folder_ / "m.onnx";
+  std::ofstream(path) << "old";
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  write_model(sample().model, path.string(), {});
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
 TEST_F(Write, PutsLargeWeightsIntoAFileOfTheirOwn) {
   const ModelBuilder m = sample();
   write_model(m.model, (folder_ / "m.onnx").string(), {ExternalData::Always, "1.0"});
