@@ -88,6 +88,11 @@ Results masked_fill(Call& c) {
 
 constexpr Entry kTable[] = {
     {"aten::__and__", 7, bitwise<"And", "BitwiseAnd">},
+    {"aten::__iand__", 7, bitwise<"And", "BitwiseAnd">},
+    {"aten::__ilshift__", 9, left_shift},
+    {"aten::__ior__", 7, bitwise<"Or", "BitwiseOr">},
+    {"aten::__irshift__", 9, right_shift},
+    {"aten::__ixor__", 7, bitwise<"Xor", "BitwiseXor">},
     {"aten::__lshift__", 9, left_shift},
     {"aten::__or__", 7, bitwise<"Or", "BitwiseOr">},
     {"aten::__rshift__", 9, right_shift},

@@ -62,9 +62,17 @@ Results randint_like(Call& c) {
   return whole(c, c.sizes_of(x), dtype, lowest(c), static_cast<double>(c.integer("high")));
 }
 
+// aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor
+Results normal_into(Call& c) {
+  const Value x = c.tensor("self");
+  return normal(c, c.sizes_of(x), c.dtype_of(x), c.number("mean"), c.number("std"));
+}
+
+// aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)
 // aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
 // aten::normal.float_float(float mean, float std, SymInt[] size, *, ...) -> Tensor
 Results normal_around(Call& c) {
+  if (c.has("self")) return normal_into(c);
   if (c.has("size"))
     return normal(c, c.sizes("size"), c.dtype("dtype").value_or(DType::Float32), c.number("mean"), c.number("std"));
   const Operand mean = operand(c, "mean"), deviation = operand(c, "std");
@@ -72,12 +80,6 @@ Results normal_around(Call& c) {
   const Value center = as(c, mean, dtype), scale = as(c, deviation, dtype);
   const Shape shape = onnx::broadcast_shape(c, c.sizes_of(center), c.sizes_of(scale));
   return onnx::add(c, center, onnx::mul(c, normal(c, shape, dtype), scale));
-}
-
-// aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor
-Results normal_into(Call& c) {
-  const Value x = c.tensor("self");
-  return normal(c, c.sizes_of(x), c.dtype_of(x), c.number("mean"), c.number("std"));
 }
 
 // aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor

@@ -1,4 +1,4 @@
-// Sorting, ranks and search.
+// Sorting and ranks.
 #include <cmath>
 
 #include "symbolics/cells.h"
@@ -120,36 +120,6 @@ Results quantile(Call& c) {
   return onnx::unsqueeze(c, result, ones);
 }
 
-// ---- search --------------------------------------------------------------------------------------------------------
-
-/// The first place where each value can be inserted, or the last one: how many boundaries come before it.
-Value insertion_places(Call& c, Value boundaries, Value values, bool right, bool narrow) {
-  const DType dtype = result_type(c, {boundaries, values});
-  boundaries = onnx::cast(c, boundaries, dtype);
-  values = onnx::cast(c, values, dtype);
-  const std::size_t lead = c.rank(values);
-  const Value wide = onnx::unsqueeze(c, values, {static_cast<std::int64_t>(lead)});
-  // Rows of boundaries go with rows of values.
-  if (c.rank(boundaries) > 1) boundaries = onnx::unsqueeze(c, boundaries, {static_cast<std::int64_t>(c.rank(boundaries)) - 1});
-  const Value before = right ? onnx::less_equal(c, boundaries, wide) : onnx::less(c, boundaries, wide);
-  const Value count = onnx::reduce(c, "ReduceSum", onnx::cast(c, before, DType::Int64), {-1}, false);
-  return onnx::cast(c, count, narrow ? DType::Int32 : DType::Int64);
-}
-
-// aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False,
-//                           str? side=None, Tensor? sorter=None) -> Tensor
-Results searchsorted(Call& c) {
-  Value boundaries = c.tensor("sorted_sequence");
-  if (const Value order = c.optional_tensor("sorter")) boundaries = onnx::gather_elements(c, boundaries, order, -1);
-  const bool right = c.flag("right") || c.optional_text("side") == "right";
-  return insertion_places(c, boundaries, c.tensor("self"), right, c.flag("out_int32"));
-}
-
-// aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
-Results bucketize(Call& c) {
-  return insertion_places(c, c.tensor("boundaries"), c.tensor("self"), c.flag("right"), c.flag("out_int32"));
-}
-
 // ---- unique --------------------------------------------------------------------------------------------------------
 
 struct Distinct {
@@ -179,13 +149,11 @@ Results unique_along(Call& c) {
 constexpr Entry kTable[] = {
     {"aten::_unique2", 11, unique},
     {"aten::argsort", 1, argsort},
-    {"aten::bucketize", 9, bucketize},
     {"aten::kthvalue", 9, kthvalue},
     {"aten::median", 9, median},
     {"aten::median.dim", 9, median_by_dim},
     {"aten::msort", 9, msort},
     {"aten::quantile", 9, quantile},
-    {"aten::searchsorted", 9, searchsorted},
     {"aten::sort", 9, sort},
     {"aten::topk", 9, topk},
     {"aten::unique_dim", 11, unique_along},
