@@ -98,12 +98,13 @@ Outcome convert(const std::string& path, const std::string& output, const Option
 /// Translates without writing (pt2onnx check).
 Outcome check(const std::string& path, const Options& options);
 
-/// The same at several opsets (options.opset does not count); the file is loaded once. Where loading or the options
-/// fail, the one outcome of that.
-std::vector<Outcome> check(const std::string& path, const Options& options, std::span<const int> opsets);
+struct CheckOutcome {
+  std::vector<Outcome> outcomes;    // one per opset asked for; the one of loading where that fails
+  std::optional<int> lowest_opset;  // at which the file exports; nullopt when there is none
+};
 
-/// The lowest opset at which the file exports; nullopt when there is none.
-std::optional<int> lowest_opset(const std::string& path, const Options& options);
+/// The same at several opsets (options.opset does not count); the file is loaded once.
+CheckOutcome check(const std::string& path, const Options& options, std::span<const int> opsets);
 
 /// Compares an existing ONNX file with a TorchScript file.
 Outcome verify(const std::string& path, const std::string& onnx_path, const Options& options);

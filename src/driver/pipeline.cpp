@@ -1,0 +1,231 @@
+#include "driver/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "driver/findings.h"
+#include "driver/reference.h"
+#include "driver/verify_stage.h"
+#include "interpreter/interpreter.h"
+#include "verify/runtime.h"
+
+namespace pt2onnx {
+namespace {
+
+TensorSummary summary_of(const Value& value) {
+  TensorSummary summary;
+  summary.name = value.name();
+  summary.dtype = value.dtype() ? std::string(to_string(*value.dtype())) : "unknown";
+  if (value.shape())
+    for (const Dim& dim : *value.shape()) summary.shape.push_back(dim.str());
+  return summary;
+}
+
+/// Counts the nodes of a graph and of the graphs inside its nodes.
+void count_nodes(const Graph& graph, Report& report) {
+  for (const auto& node : graph.nodes) {
+    ++report.nodes;
+    ++report.operators[node->domain.empty() ? node->op : node->domain + "::" + node->op];
+    for (const auto& [name, attribute] : node->attributes)
+      if (const auto* inner = std::get_if<std::shared_ptr<Graph>>(&attribute)) count_nodes(**inner, report);
+  }
+}
+
+Registry registry_for(const Options& options) {
+  Registry registry = options.registry ? *options.registry : builtin_registry();
+  for (const std::string& name : options.without) registry.remove(name);
+  return registry;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(std::string path, const Options& options) : path_(std::move(path)), options_(options) {
+  report_.input = path_;
+  report_.opset = options.opset;
+}
+
+void Pipeline::begin(std::string_view stage, StageStatus Report::*status) {
+  stage_ = status;
+  if (options_.progress) options_.progress(stage);
+}
+
+void Pipeline::done() {
+  report_.*stage_ = StageStatus::Ok;
+  stage_ = nullptr;
+}
+
+Status Pipeline::fail(Status status, std::string why) {
+  if (stage_) report_.*stage_ = StageStatus::Failed;
+  report_.error = std::move(why);
+  return status;
+}
+
+void Pipeline::halt(Status status, std::string why) { throw Halt{fail(status, std::move(why))}; }
+
+void Pipeline::load() {
+  begin("load", &Report::load);
+  registry_ = registry_for(options_);
+  LoadOptions load;
+  load.method = options_.method;
+  load.op_schemas = options_.op_schemas;
+  load.libraries = options_.libraries;
+  load.keep_training = options_.training;
+  try {
+    module_ = load_torchscript(path_, load);
+  } catch (const LoadError& e) {
+    halt(Status::BadInput, e.what());
+  } catch (const UsageError& e) {
+    halt(Status::Usage, e.what());
+  }
+  report_.warnings = module_->warnings();
+  done();
+}
+
+void Pipeline::bind() {
+  begin("inputs", &Report::translate);
+  constexpr std::size_t kGuesses = 4;
+  try {
+    const InputData data = options_.input_data.empty() ? InputData{} : read_input_data(options_.input_data);
+    bound_ = bind_inputs(module_->program(), options_, data);
+    // A guessed shape is only as good as the module's word for it.
+    std::string refusal;
+    for (std::size_t attempt = 0; !bound_.notes.empty(); ++attempt) {
+      if (run_reference(*module_, bound_, bound_.example_sizes, refusal)) break;
+      if (attempt + 1 == kGuesses) {
+        bound_ = bind_inputs(module_->program(), options_, data);
+        break;
+      }
+      bound_ = bind_inputs(module_->program(), options_, data, attempt + 1);
+    }
+  } catch (const BindingError& e) {
+    halt(Status::Usage, e.what());
+  } catch (const LoadError& e) {
+    halt(Status::Usage, fmt::format("--input-data: {}", e.what()));
+  } catch (const UsageError& e) {
+    halt(Status::Usage, fmt::format("--input-data: {}", e.what()));
+  }
+  report_.warnings.insert(report_.warnings.end(), bound_.notes.begin(), bound_.notes.end());
+}
+
+void Pipeline::translate(int opset) {
+  begin("translate", &Report::translate);
+  const OpCatalog& catalog = onnx_catalog();
+  if (opset < kMinOpset || opset > catalog.newest_opset())
+    halt(Status::Usage, fmt::format("--opset {}: out of range; {} to {} are possible", opset, kMinOpset, catalog.newest_opset()));
+  report_.opset = opset;
+
+  InterpretOptions interpretation;
+  interpretation.opset = opset;
+  interpretation.unsupported = options_.unsupported;
+  interpretation.custom_domain = options_.custom_domain;
+  interpretation.method = options_.method;
+  interpretation.fold = options_.fold;
+  interpretation.output_names = options_.output_names;
+  model_ = std::make_unique<Model>();
+  InterpretResult result = interpret(module_->program(), bound_.arguments, registry_, catalog, module_->folder(),
+                                     interpretation, *model_);
+  report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
+  if (!result.findings.empty()) {
+    report_.findings = std::move(result.findings);
+    complete_findings(report_.findings, {registry_, catalog, opset, options_.custom_domain}, module_->folder());
+    report_.translate = StageStatus::Failed;
+    throw Halt{Status::Unsupported};
+  }
+  if (model_->graph.outputs.empty())
+    halt(Status::Unsupported, fmt::format("`{}` returns no tensor, so there is nothing that an ONNX model could compute",
+                                          options_.method));
+  if (options_.output_names.size() > model_->graph.outputs.size())
+    halt(Status::Usage, fmt::format("--output-names: {} names were given, the model has {} outputs",
+                                    options_.output_names.size(), model_->graph.outputs.size()));
+  if (options_.optimize) eliminate_dead_nodes(*model_);
+  describe_model();
+  done();
+}
+
+void Pipeline::describe_model() {
+  report_.inputs.clear();
+  report_.outputs.clear();
+  for (const Value& input : model_->graph.inputs) report_.inputs.push_back(summary_of(input));
+  for (const Value& output : model_->graph.outputs) report_.outputs.push_back(summary_of(output));
+  count_nodes(model_->graph, report_);
+}
+
+void Pipeline::check() {
+  begin("check", &Report::check);
+  // The model is ours alone: what the checker refuses is a mistake of the translation.
+  if (std::string refusal = check_model(*model_); !refusal.empty())
+    halt(Status::Defect, fmt::format("the model does not pass onnx's checker: {}", refusal));
+  done();
+}
+
+void Pipeline::write(const std::string& output) {
+  begin("write", nullptr);
+  try {
+    write_model(*model_, output, {options_.external_data, std::string(version())});
+  } catch (const WriteError& e) {
+    halt(Status::CannotWrite, e.what());
+  }
+  report_.output = output;
+}
+
+void Pipeline::verify_output() {
+  const auto skip = [&](std::string why) {
+    report_.verify = StageStatus::Skipped;
+    report_.verify_note = std::move(why);
+  };
+  if (!options_.verify) return skip("not asked for");
+  if (!has_runtime()) return skip(why_no_runtime());
+  if (!model_->domains.empty() && options_.ort_libraries.empty()) {
+    std::string domains;
+    for (const auto& [domain, version_of_domain] : model_->domains) domains += (domains.empty() ? "`" : ", `") + domain + "`";
+    return skip(fmt::format("the model has nodes of the domain {}; pass --ort-library LIB.so with their kernels", domains));
+  }
+  begin("verify", &Report::verify);
+  try {
+    const auto session = open_session_file(report_.output, options_.ort_libraries);
+    verify_with(*session, *module_, bound_, options_, report_);
+  } catch (const RuntimeFailure& e) {
+    if (is_lack_of_runtime(e.what())) return skip(fmt::format("ONNX Runtime cannot load this model: {}", e.what()));
+    halt(Status::Mismatch, fmt::format("ONNX Runtime refuses the model: {}", e.what()));
+  }
+  finish_verification();
+}
+
+void Pipeline::verify_file(const std::string& onnx_path) {
+  begin("verify", &Report::verify);
+  report_.output = onnx_path;
+  report_.opset = 0;  // the file's own, which does not matter here
+  report_.translate = StageStatus::NotReached;
+  if (!std::filesystem::is_regular_file(onnx_path)) halt(Status::BadInput, fmt::format("{}: no such file", onnx_path));
+  if (!has_runtime()) halt(Status::Usage, why_no_runtime());
+  try {
+    const auto session = open_session_file(onnx_path, options_.ort_libraries);
+    verify_with(*session, *module_, bound_, options_, report_);
+  } catch (const RuntimeFailure& e) {
+    halt(Status::BadInput, fmt::format("ONNX Runtime cannot load {}: {}", onnx_path, e.what()));
+  }
+  finish_verification();
+}
+
+void Pipeline::finish_verification() {
+  if (report_.verify == StageStatus::Failed) throw Halt{Status::Mismatch};
+  stage_ = nullptr;
+}
+
+void Pipeline::forget_translation() {
+  model_.reset();
+  report_.findings.clear();
+  report_.error.clear();
+  report_.nodes = 0;
+  report_.operators.clear();
+  report_.inputs.clear();
+  report_.outputs.clear();
+  report_.translate = report_.check = StageStatus::NotReached;
+  report_.warnings = module_->warnings();
+  report_.warnings.insert(report_.warnings.end(), bound_.notes.begin(), bound_.notes.end());
+}
+
+}  // namespace pt2onnx

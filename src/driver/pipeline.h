@@ -1,0 +1,72 @@
+// The stages of a conversion, one member function each; convert.cpp strings them together.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "driver/bind_inputs.h"
+#include "emitter/emitter.h"
+#include "frontend/frontend.h"
+#include "pt2onnx/convert.h"
+#include "pt2onnx/graph.h"
+#include "pt2onnx/registry.h"
+
+namespace pt2onnx {
+
+/// Ends a run early; the report says why.
+struct Halt {
+  Status status;
+};
+
+class Pipeline {
+ public:
+  Pipeline(std::string path, const Options& options);
+
+  void load();
+  void bind();
+  void translate(int opset);
+  void check();
+  void write(const std::string& output);
+  void verify_output();
+  void verify_file(const std::string& onnx_path);
+
+  /// Runs the stages; whatever they throw ends up as status and error of the outcome.
+  template <typename Stages>
+  Outcome run(const Stages& stages) {
+    Status status = Status::Ok;
+    try {
+      stages();
+    } catch (const Halt& halt) {
+      status = halt.status;
+    } catch (const std::bad_alloc&) {
+      status = fail(Status::Defect, "out of memory");
+    } catch (const std::exception& e) {
+      status = fail(Status::Defect, e.what());
+    }
+    return {status, report_};
+  }
+
+  /// Forgets the last translation, for another one at another opset.
+  void forget_translation();
+
+ private:
+  void begin(std::string_view stage, StageStatus Report::*status);
+  void done();
+  Status fail(Status status, std::string why);
+  [[noreturn]] void halt(Status status, std::string why);
+  void describe_model();
+  void finish_verification();
+
+  std::string path_;
+  const Options& options_;
+  Registry registry_;
+  std::unique_ptr<TorchModule> module_;
+  BoundInputs bound_;
+  std::unique_ptr<Model> model_;
+  Report report_;
+  StageStatus Report::*stage_ = nullptr;
+};
+
+}  // namespace pt2onnx

@@ -1,0 +1,85 @@
+#include "driver/reference.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "driver/example_inputs.h"
+
+namespace pt2onnx {
+namespace {
+
+using program::Literal;
+
+void flatten(const Literal& value, std::vector<Tensor>& out) {
+  if (const auto* tensor = std::get_if<Tensor>(&value.data)) {
+    out.push_back(*tensor);
+  } else if (const auto* flag = std::get_if<bool>(&value.data)) {
+    out.push_back(Tensor::scalar(std::int64_t{*flag}, DType::Bool));
+  } else if (const auto* whole = std::get_if<std::int64_t>(&value.data)) {
+    out.push_back(Tensor::scalar(*whole, DType::Int64));
+  } else if (const auto* real = std::get_if<double>(&value.data)) {
+    out.push_back(Tensor::scalar(*real, DType::Float64));
+  } else if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&value.data)) {
+    for (const Literal& item : (*list)->items) flatten(item, out);
+  } else if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&value.data)) {
+    for (const Literal& item : (*tuple)->items) flatten(item, out);
+  } else if (const auto* dict = std::get_if<std::shared_ptr<program::DictLiteral>>(&value.data)) {
+    for (const auto& [key, item] : (*dict)->items) flatten(item, out);
+  }
+}
+
+bool draws_integers(const BoundInputs& bound) {
+  return std::any_of(bound.tensors.begin(), bound.tensors.end(),
+                     [](const InputTensor& t) { return is_integral(t.input.dtype) && !t.data; });
+}
+
+}  // namespace
+
+std::vector<Tensor> flatten_outputs(const Literal& result) {
+  std::vector<Tensor> outputs;
+  flatten(result, outputs);
+  return outputs;
+}
+
+std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs& bound, const SymbolSizes& sizes,
+                                          std::string& refusal) {
+  refusal.clear();
+  for (const IntegerRange range :
+       {IntegerRange::UpToSeven, IntegerRange::UpToOne, IntegerRange::AllOnes, IntegerRange::AllZeros}) {
+    ReferenceRun run;
+    run.sizes = sizes;
+    run.inputs = example_tensors(bound, sizes, range);
+    try {
+      run.outputs = flatten_outputs(module.run(argument_values(bound, run.inputs)));
+      return run;
+    } catch (const std::runtime_error& e) {
+      if (refusal.empty()) refusal = e.what();
+    }
+    if (!draws_integers(bound)) break;
+  }
+  return std::nullopt;
+}
+
+std::vector<SymbolSizes> other_sizes(const SymbolSizes& sizes) {
+  std::vector<SymbolSizes> combinations;
+  const auto add = [&](SymbolSizes other) {
+    if (other != sizes) combinations.push_back(std::move(other));
+  };
+  const auto grown = [](std::int64_t size) { return size + 1; };
+  const auto doubled = [](std::int64_t size) { return std::max<std::int64_t>(1, size * 2); };
+
+  SymbolSizes all_grown = sizes, all_doubled = sizes;
+  for (auto& [symbol, size] : all_grown) size = grown(size);
+  for (auto& [symbol, size] : all_doubled) size = doubled(size);
+  add(std::move(all_grown));
+  add(std::move(all_doubled));
+  if (sizes.size() < 2) return combinations;
+  for (const auto& [symbol, size] : sizes) {
+    SymbolSizes one = sizes;
+    one[symbol] = doubled(size);
+    add(std::move(one));
+  }
+  return combinations;
+}
+
+}  // namespace pt2onnx

@@ -1,0 +1,175 @@
+#include "driver/verify_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "driver/example_inputs.h"
+#include "driver/reference.h"
+
+namespace pt2onnx {
+namespace {
+
+void skip(Report& report, std::string why) {
+  report.verify = StageStatus::Skipped;
+  report.verify_note = std::move(why);
+}
+
+void fail(Report& report, std::string why) {
+  report.verify = StageStatus::Failed;
+  report.error = std::move(why);
+}
+
+class Comparison {
+ public:
+  Comparison(Session& session, const BoundInputs& bound, const Options& options)
+      : session_(session), bound_(bound), options_(options), result_{true, {}, {}, {}} {}
+
+  /// Throws RuntimeFailure.
+  void add(const ReferenceRun& reference) {
+    const auto outputs = session_.run(feeds(reference));
+    std::vector<std::pair<std::string, Tensor>> actual;
+    const auto names = session_.output_names();
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      for (const Tensor& tensor : outputs[i]) actual.emplace_back(names[i], tensor);
+
+    result_.runs.push_back(describe(bound_, reference.sizes));
+    if (actual.size() != reference.outputs.size()) {
+      OutputDifference difference;
+      difference.name = "outputs";
+      difference.passed = false;
+      difference.note = fmt::format("libtorch gives {} tensors, the ONNX model {}", reference.outputs.size(), actual.size());
+      merge(0, std::move(difference));
+      return;
+    }
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      const Tensor& expected = reference.outputs[i];
+      Tolerance tolerance = default_tolerance(expected.dtype);
+      if (options_.rtol) tolerance.rtol = *options_.rtol;
+      if (options_.atol) tolerance.atol = *options_.atol;
+      merge(i, compare(actual[i].first, expected, actual[i].second, tolerance));
+    }
+  }
+
+  Verification take() { return std::move(result_); }
+
+ private:
+  /// By name; a model made by another tool may have other names: then by position.
+  std::vector<std::vector<Tensor>> feeds(const ReferenceRun& reference) const {
+    const auto names = session_.input_names();
+    const bool by_name = std::all_of(names.begin(), names.end(), [&](const auto& n) { return reference.inputs.contains(n); });
+    if (!by_name && names.size() != bound_.tensors.size())
+      throw RuntimeFailure(fmt::format("the model has {} inputs ({}), the module {}", names.size(), fmt::join(names, ", "),
+                                       bound_.tensors.size()));
+    std::vector<std::vector<Tensor>> result;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      result.push_back({reference.inputs.at(by_name ? names[i] : bound_.tensors[i].input.name)});
+    return result;
+  }
+
+  /// The worst over all runs counts.
+  void merge(std::size_t index, OutputDifference difference) {
+    result_.passed = result_.passed && difference.passed;
+    if (!difference.passed && result_.runs.size() > 1) difference.note += fmt::format(" (inputs: {})", result_.runs.back());
+    if (index >= result_.outputs.size()) {
+      result_.outputs.push_back(std::move(difference));
+      return;
+    }
+    OutputDifference& known = result_.outputs[index];
+    known.max_abs = std::max(known.max_abs, difference.max_abs);
+    known.max_rel = std::max(known.max_rel, difference.max_rel);
+    if (known.passed && !difference.passed) known.note = std::move(difference.note);
+    known.passed = known.passed && difference.passed;
+  }
+
+  Session& session_;
+  const BoundInputs& bound_;
+  const Options& options_;
+  Verification result_;
+};
+
+bool same_outputs(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
+    return compare("", x, y, default_tolerance(x.dtype)).passed;
+  });
+}
+
+/// Example sizes that the module accepts: those of the binding, or larger ones for dims whose size was our choice.
+std::optional<ReferenceRun> first_reference(TorchModule& module, const BoundInputs& bound, std::string& refusal) {
+  std::string first;
+  for (const std::int64_t factor : {1, 4, 16}) {
+    SymbolSizes sizes = bound.example_sizes;
+    for (const std::string& symbol : bound.chosen) sizes[symbol] *= factor;
+    if (auto run = run_reference(module, bound, sizes, refusal)) return run;
+    if (first.empty()) first = refusal;
+    if (bound.chosen.empty()) break;
+  }
+  refusal = first;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_lack_of_runtime(const std::string& message) {
+  constexpr std::array<std::string_view, 6> kWords{
+      "NOT_IMPLEMENTED",           "Could not find an implementation", "is not a registered function/op",
+      "only *guaranteed* support", "is under development",             "Unsupported model IR version"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view words) { return message.find(words) != std::string::npos; });
+}
+
+void verify_with(Session& session, TorchModule& module, const BoundInputs& bound, const Options& options,
+                 Report& report) {
+  std::string refusal;
+  const auto reference = first_reference(module, bound, refusal);
+  if (!reference)
+    return skip(report, fmt::format("libtorch itself fails on the example inputs ({}): {}; give values with --input-data",
+                                    describe(bound, bound.example_sizes), refusal));
+  Comparison comparison(session, bound, options);
+  try {
+    comparison.add(*reference);
+  } catch (const RuntimeFailure& e) {
+    if (is_lack_of_runtime(e.what())) return skip(report, fmt::format("ONNX Runtime cannot run this model: {}", e.what()));
+    return fail(report, fmt::format("ONNX Runtime fails on the model where libtorch does not: {}", e.what()));
+  }
+
+  if (!bound.example_sizes.empty()) {
+    const auto others = other_sizes(reference->sizes);
+    bool ran = false;
+    for (const SymbolSizes& sizes : others) {
+      const auto run = run_reference(module, bound, sizes, refusal);
+      if (!run) continue;
+      ran = true;
+      try {
+        comparison.add(*run);
+      } catch (const RuntimeFailure& e) {
+        report.verification = comparison.take();
+        report.verification->passed = false;
+        return fail(report, fmt::format("ONNX Runtime fails with other sizes ({}) where libtorch does not: {}",
+                                        describe(bound, sizes), e.what()));
+      }
+      break;
+    }
+    if (!ran)
+      report.verify_note = fmt::format("run with one size only: libtorch refuses other sizes of the dynamic dims ({})", refusal);
+  }
+
+  report.verification = comparison.take();
+  report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
+  if (report.verification->passed) return;
+
+  // A module that draws random numbers differs from itself.
+  const auto again = run_reference(module, bound, reference->sizes, refusal);
+  if (again && !same_outputs(again->outputs, reference->outputs)) {
+    report.verification.reset();
+    skip(report, "two runs of libtorch on the same inputs differ: the module draws random numbers, so there is nothing to "
+                 "compare with");
+  }
+}
+
+}  // namespace pt2onnx
