@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "pt2onnx/convert.h"
 #include "pt2onnx/graph.h"
@@ -13,6 +14,22 @@ namespace pt2onnx {
 
 /// The operators of the linked onnx library.
 const OpCatalog& onnx_catalog();
+
+/// Version of the linked onnx library, "1.23.2".
+std::string onnx_version();
+
+/// What the onnx library says of an operator, over all its versions.
+struct OnnxOperator {
+  std::string domain, name;
+  std::vector<int> versions;  // ascending
+  bool deprecated = false;    // in the newest one
+  std::string doc;            // of the newest one
+};
+/// All operators of all domains that the onnx library knows, by domain and name.
+std::vector<OnnxOperator> onnx_operators();
+
+/// An ONNX file in ONNX's text syntax; weights are abbreviated. Throws std::runtime_error when it is none.
+std::string print_onnx_file(const std::string& path);
 
 /// Removes what nothing uses: nodes without a used output (also in subgraphs), in one pass. Inputs stay.
 void eliminate_dead_nodes(Model& model);
