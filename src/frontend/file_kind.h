@@ -1,0 +1,30 @@
+// Tells what a file is before torch sees it. Neutral: no torch.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/zip_file.h"
+
+namespace pt2onnx::frontend {
+
+/// A TorchScript archive, checked as far as its directory, code and pickles go.
+struct Archive {
+  std::string path;
+  std::size_t bytes = 0;
+  std::string code;  // all of code/*.py, and the pickles, one after the other
+
+  /// Compares the weights with their checksums. Throws LoadError.
+  void check_weights() const;
+
+  std::shared_ptr<const MappedFile> file;
+  std::shared_ptr<const ZipDirectory> directory;
+  std::vector<const ZipEntry*> weights;
+};
+
+/// Throws LoadError, which says what the file is and what to do, when it is no TorchScript archive.
+Archive open_torchscript(const std::string& path);
+
+}  // namespace pt2onnx::frontend

@@ -1,0 +1,95 @@
+#include "frontend/folder.h"
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/stack.h>
+#include <c10/core/InferenceMode.h>
+
+#include "frontend/frontend.h"
+
+namespace pt2onnx::frontend {
+
+using program::Literal;
+
+namespace {
+
+/// Fills the stack from the literals and, past their end, from the schema's defaults.
+void push_arguments(const c10::FunctionSchema& schema, std::span<const Literal> literals, TensorMode mode,
+                    torch::jit::Stack& stack) {
+  const auto& formals = schema.arguments();
+  if (literals.size() > formals.size() && !schema.is_vararg())
+    throw std::invalid_argument("more arguments than the schema has");
+  stack.reserve(std::max(literals.size(), formals.size()));
+  for (std::size_t i = 0; i < literals.size(); ++i) {
+    const bool formal = i < formals.size();
+    stack.push_back(to_ivalue(literals[i], formal ? formals[i].type() : nullptr, mode,
+                              formal ? formals[i].N() : std::nullopt));
+  }
+  for (std::size_t i = literals.size(); i < formals.size(); ++i) {
+    if (!formals[i].default_value())
+      throw std::invalid_argument("argument `" + formals[i].name() + "` is missing");
+    stack.push_back(*formals[i].default_value());
+  }
+  if (schema.is_vararg()) stack.push_back(static_cast<std::int64_t>(literals.size()));  // how many there are
+  if (mode != TensorMode::Meta) return;
+  // Factory functions make their result where the device argument says; None would be the CPU.
+  for (std::size_t i = 0; i < formals.size(); ++i)
+    if (formals[i].name() == "device" && (stack[i].isNone() || stack[i].isDevice()))
+      stack[i] = c10::Device(at::kMeta);
+}
+
+}  // namespace
+
+Folder::Result TorchFolder::call(const program::Schema& schema, std::span<const Literal> arguments,
+                                 TensorMode mode) {
+  TorchOperator* op = operators_.find(schema.name, schema.overload);
+  if (!op) return {{}, "libtorch has no operator of that name and overload"};
+  if (op->writes) return {{}, "an operator that writes into its arguments is not evaluated"};
+  if (!op->run) return {{}, "an operator that needs its place in the program is not evaluated"};
+  try {
+    const c10::InferenceMode guard;
+    torch::jit::Stack stack;
+    push_arguments(*op->schema, arguments, mode, stack);
+    op->run(stack);
+    Result result;
+    LiteralReader reader(types_);
+    result.values.reserve(stack.size());
+    for (const at::IValue& value : stack) result.values.push_back(reader.read(value));
+    return result;
+  } catch (const std::exception& e) {
+    return {{}, short_message(e)};
+  }
+}
+
+Folder::Result TorchFolder::evaluate(const program::Schema& schema, std::span<const Literal> arguments) {
+  return call(schema, arguments, TensorMode::Data);
+}
+
+Folder::Result TorchFolder::evaluate_types(const program::Schema& schema,
+                                           std::span<const Literal> arguments) {
+  return call(schema, arguments, TensorMode::Meta);
+}
+
+std::shared_ptr<const program::Schema> TorchFolder::schema(std::string_view name, std::string_view overload) {
+  if (const TorchOperator* op = operators_.find(name, overload)) return op->described;
+  if (!overload.empty()) return nullptr;
+  const auto all = operators_.overloads(name);
+  return all.empty() ? nullptr : all.front()->described;
+}
+
+bool TorchFolder::exists(std::string_view name, std::string_view overload) {
+  return operators_.find(name, overload) != nullptr;
+}
+
+std::vector<std::shared_ptr<const program::Schema>> TorchFolder::overloads(std::string_view name) {
+  std::vector<std::shared_ptr<const program::Schema>> out;
+  for (const TorchOperator* op : operators_.overloads(name)) out.push_back(op->described);
+  return out;
+}
+
+}  // namespace pt2onnx::frontend
+
+namespace pt2onnx {
+
+std::unique_ptr<Folder> torch_folder() { return std::make_unique<frontend::TorchFolder>(); }
+
+}  // namespace pt2onnx

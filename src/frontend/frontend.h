@@ -1,0 +1,64 @@
+// Loading TorchScript files and running them with libtorch. The only layer that knows torch; this header does not.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pt2onnx/program.h"
+#include "registry/folder.h"
+
+namespace pt2onnx {
+
+/// The file cannot be used: missing, unreadable, or something else than TorchScript. what() is the whole sentence,
+/// with what to do instead.
+struct LoadError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The file is fine, the request is not: no such method, a schema that does not parse, a library that does not load.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct LoadOptions {
+  std::string method = "forward";
+  std::vector<std::string> op_schemas;  // --op-schema
+  std::vector<std::string> libraries;   // --load-library
+  bool keep_training = false;  // else a module in training mode is put into eval mode, with a warning
+};
+
+/// A loaded file: its program, and the module itself for running the reference.
+class TorchModule {
+ public:
+  virtual ~TorchModule() = default;
+
+  virtual const program::Program& program() const = 0;
+  virtual Folder& folder() = 0;
+  virtual const std::vector<std::string>& warnings() const = 0;
+  /// Names of the operators that libtorch does not know and that got a stand-in schema ("mylib::foo").
+  virtual const std::vector<std::string>& unknown_operators() const = 0;
+  /// All methods of the root module that could be exported.
+  virtual std::vector<std::string> methods() const = 0;
+  virtual std::size_t file_bytes() const = 0;
+
+  /// Runs the method. `inputs` leave out self. The module's own state is as after loading, at each run.
+  /// Throws std::runtime_error with torch's message (first lines) if it fails.
+  virtual program::Literal run(std::span<const program::Literal> inputs) = 0;
+};
+
+std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const LoadOptions& options);
+
+/// Version of the linked libtorch, "2.13.0".
+std::string torch_version();
+
+/// A folder without a module, for the catalogue of operators (ops, schema, explain).
+std::unique_ptr<Folder> torch_folder();
+
+/// Reads example values: `.npz` (arrays by name) or a `.pt` that holds a tensor, tuple, list or dict of tensors.
+/// Names are those in the file; positional ones are "in_0", "in_1", ...
+std::vector<std::pair<std::string, program::Literal>> read_input_data(const std::string& path);
+
+}  // namespace pt2onnx

@@ -1,0 +1,212 @@
+// Loading a TorchScript file: from its path to a program and a module that runs.
+#include <ATen/core/class_type.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <future>
+
+#include "frontend/code_scan.h"
+#include "frontend/file_kind.h"
+#include "frontend/folder.h"
+#include "frontend/frontend.h"
+#include "frontend/lower.h"
+#include "frontend/module_state.h"
+#include "frontend/stand_ins.h"
+
+namespace pt2onnx {
+
+namespace jit = torch::jit;
+
+namespace {
+
+using program::Literal;
+
+/// Those that a user could have called: Python's own (__getstate__, __setstate__) are left out.
+std::vector<std::string> methods_of(const jit::Module& module) {
+  std::vector<std::string> names;
+  for (const jit::Method& method : module.get_methods())
+    if (!method.name().starts_with("__")) names.push_back(method.name());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class LoadedModule final : public TorchModule {
+ public:
+  LoadedModule(jit::Module module, std::string method, std::size_t bytes, std::vector<std::string> warnings,
+               std::vector<std::string> unknown)
+      : module_(std::move(module)),
+        method_(std::move(method)),
+        bytes_(bytes),
+        warnings_(std::move(warnings)),
+        unknown_(std::move(unknown)),
+        program_(frontend::lower(module_, method_, folder_, constants_)) {}
+
+  const program::Program& program() const override { return program_; }
+  Folder& folder() override { return folder_; }
+  const std::vector<std::string>& warnings() const override { return warnings_; }
+  const std::vector<std::string>& unknown_operators() const override { return unknown_; }
+  std::size_t file_bytes() const override { return bytes_; }
+
+  std::vector<std::string> methods() const override { return methods_of(module_); }
+
+  Literal run(std::span<const Literal> inputs) override {
+    try {
+      return run_method(inputs);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& e) {
+      throw std::runtime_error(frontend::short_message(e));
+    }
+  }
+
+ private:
+  Literal run_method(std::span<const Literal> inputs) {
+    const at::NoGradGuard no_grad;
+    // Nodes run one by one as they are written: the program that was translated, not an optimised one.
+    const jit::GraphOptimizerEnabledGuard no_optimizer(false);
+    restore_constants();
+    const jit::Module copy = frontend::copy_state(module_);
+    const jit::Method method = copy.get_method(method_);
+    const auto& formals = method.function().getSchema().arguments();
+    if (inputs.size() >= formals.size())
+      throw std::invalid_argument("more inputs than `" + method_ + "` has");
+    std::vector<at::IValue> arguments;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      arguments.push_back(frontend::to_ivalue(inputs[i], formals[i + 1].type()));  // the first is self
+    return frontend::LiteralReader(folder_.types()).read(method(std::move(arguments)));
+  }
+
+  /// A program may write into a constant of its graph; the copy of the module's state does not cover those.
+  void restore_constants() {
+    for (const auto& [tensor, original] : constants_)
+      if (tensor.has_storage() && tensor.storage().data() != original.storage().data())
+        tensor.unsafeGetTensorImpl()->set_storage_keep_dtype(frontend::copy_on_write(original).storage());
+  }
+
+  frontend::TorchFolder folder_;
+  jit::Module module_;
+  std::string method_;
+  std::size_t bytes_;
+  std::vector<std::string> warnings_, unknown_;
+  std::vector<frontend::GraphConstant> constants_;
+  program::Program program_;
+};
+
+// ---- loading -------------------------------------------------------------------------------------------------
+
+/// Drops what torch would print on stderr: it speaks of its own Python API.
+class QuietHandler final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
+jit::Module import(const std::string& path) {
+  QuietHandler handler;
+  const c10::WarningUtils::WarningHandlerGuard quiet(&handler);
+  jit::ExtraFilesMap extra_files;
+  return jit::import_ir_module(std::make_shared<jit::CompilationUnit>(), path, c10::Device(at::kCPU),
+                               extra_files,
+                               /*load_debug_files=*/true, /*restore_shapes=*/true);
+}
+
+/// The operator that torch's importer stumbled over, if that is what its message says.
+std::optional<std::string> unknown_builtin(const std::string& message) {
+  constexpr std::string_view kMark = "Unknown builtin op: ";
+  const auto at = message.find(kMark);
+  if (at == std::string::npos) return std::nullopt;
+  std::string name = message.substr(at + kMark.size());
+  name.resize(std::min(name.find_first_of(" .,\n"), name.size()));
+  if (name.find("::") == std::string::npos) return std::nullopt;
+  return name;
+}
+
+std::string torch_version() {
+  return std::to_string(TORCH_VERSION_MAJOR) + "." + std::to_string(TORCH_VERSION_MINOR);
+}
+
+/// Imports; an operator that the scan of the code did not see (an aten operator newer than this libtorch) gets its
+/// stand-in when the importer names it.
+jit::Module import_with_stand_ins(const std::string& path, std::vector<std::string>& unknown) {
+  constexpr int kLimit = 256;
+  std::string last;
+  for (int attempt = 0;; ++attempt) {
+    try {
+      return import(path);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& e) {
+      const auto name = unknown_builtin(e.what());
+      if (name && *name != last && attempt < kLimit) {
+        last = *name;
+        for (std::string& added : frontend::register_stand_ins({{*name, 1}}))
+          unknown.push_back(std::move(added));
+        continue;
+      }
+      std::string advice;
+      if (!unknown.empty())
+        advice = "; `" + unknown.front() +
+                 "` is no operator of libtorch: give its true schema (--op-schema) or its library "
+                 "(--load-library)";
+      throw LoadError("`" + path + "` is a TorchScript archive that libtorch " + torch_version() +
+                      " cannot load: " + frontend::short_message(e) + advice);
+    }
+  }
+}
+
+void check_classes(const std::string& path, const std::set<std::string>& classes) {
+  for (const std::string& name : classes)
+    if (!frontend::is_known_class(name))
+      throw LoadError("`" + path + "` holds an object of the custom class `torch.classes." + name +
+                      "`, which libtorch does not know: load the library that registers it (--load-library)");
+}
+
+bool any_training(const jit::Module& module) {
+  for (const jit::Module& part : module.modules())
+    if (part.hasattr("training") && part.attr("training").isBool() && part.attr("training").toBool())
+      return true;
+  return false;
+}
+
+void set_mode(jit::Module& module, const LoadOptions& options, std::vector<std::string>& warnings) {
+  if (!any_training(module)) return;
+  if (options.keep_training) {
+    warnings.emplace_back(
+        "the module is in training mode and is kept so: dropout and batch norm act as in training");
+    return;
+  }
+  module.eval();
+  warnings.emplace_back("the module was saved in training mode; it is exported in eval mode");
+}
+
+void check_method(const jit::Module& module, const std::string& method) {
+  if (module.find_method(method)) return;
+  std::string names;
+  for (const std::string& name : methods_of(module)) names += (names.empty() ? "`" : ", `") + name + "`";
+  throw UsageError("the module has no method `" + method + "`; it has " + (names.empty() ? "none" : names));
+}
+
+}  // namespace
+
+std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const LoadOptions& options) {
+  const frontend::Archive archive = frontend::open_torchscript(path);
+  // Torch reads past damage without a word. The checksums of the weights take a moment: beside the import.
+  std::future<void> weights_are_sound = std::async(std::launch::async, [&] { archive.check_weights(); });
+
+  frontend::load_libraries(options.libraries);
+  std::vector<std::string> warnings = frontend::register_schemas(options.op_schemas);
+  check_classes(path, frontend::custom_classes_in(archive.code));
+  std::vector<std::string> unknown = frontend::register_stand_ins(frontend::operators_in(archive.code));
+
+  jit::Module module = import_with_stand_ins(path, unknown);
+  weights_are_sound.get();
+  set_mode(module, options, warnings);
+  check_method(module, options.method);
+  return std::make_unique<LoadedModule>(std::move(module), options.method, archive.bytes, std::move(warnings),
+                                        std::move(unknown));
+}
+
+}  // namespace pt2onnx

@@ -1,0 +1,64 @@
+// Reads zip archives: the directory, and single entries. Neutral: no torch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pt2onnx::frontend {
+
+/// A whole file as read-only bytes.
+class MappedFile {
+ public:
+  /// Throws std::system_error.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const unsigned char> bytes() const { return bytes_; }
+
+ private:
+  std::span<const unsigned char> bytes_;
+};
+
+struct ZipEntry {
+  std::string name;
+  std::uint16_t method = 0;  // 0 stored, 8 deflated
+  std::uint32_t crc = 0;
+  std::uint64_t compressed = 0, size = 0;
+  std::uint64_t header = 0;  // offset of the local header
+};
+
+/// What is wrong with the archive, in words ("the directory at its end is missing").
+struct ZipError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The directory of an archive over bytes that outlive it.
+class ZipDirectory {
+ public:
+  explicit ZipDirectory(std::span<const unsigned char> file);
+
+  const std::vector<ZipEntry>& entries() const { return entries_; }
+  const ZipEntry* find(std::string_view name) const;
+
+  /// The content, unpacked and compared with its checksum.
+  std::string read(const ZipEntry& entry) const;
+  /// Throws a ZipError when the content does not match its checksum.
+  void check(const ZipEntry& entry) const;
+
+ private:
+  std::span<const unsigned char> stored(const ZipEntry& entry) const;
+
+  std::span<const unsigned char> file_;
+  std::vector<ZipEntry> entries_;
+};
+
+}  // namespace pt2onnx::frontend
