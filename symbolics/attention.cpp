@@ -38,7 +38,8 @@ Value repeated_heads(Call& c, Value x, const Dim& heads) {
   Shape spread = sizes, merged = sizes;
   spread.insert(spread.end() - 2, times);
   merged[rank - 3] = heads;
-  return onnx::reshape(c, onnx::expand(c, onnx::unsqueeze(c, x, {static_cast<std::int64_t>(rank) - 2}), spread), merged);
+  return onnx::reshape(
+      c, onnx::expand(c, onnx::unsqueeze(c, x, {static_cast<std::int64_t>(rank) - 2}), spread), merged);
 }
 
 /// The square root of the scale, for both sides of the product: half precision then stays finite, as in torch.
@@ -46,7 +47,8 @@ Value root_of_scale(Call& c, const Attention& a) {
   const auto dtype = c.dtype_of(a.query);
   if (a.scale) return c.constant(std::sqrt(*a.scale), dtype);
   const auto width = c.size_of(a.query, -1);
-  if (const auto known = width.known()) return c.constant(1 / std::sqrt(std::sqrt(static_cast<double>(*known))), dtype);
+  if (const auto known = width.known())
+    return c.constant(1 / std::sqrt(std::sqrt(static_cast<double>(*known))), dtype);
   const auto root = onnx::sqrt(c, onnx::sqrt(c, c.scalar_value(width, DType::Float32)));
   return onnx::cast(c, onnx::reciprocal(c, root), dtype);
 }
@@ -137,9 +139,9 @@ Results masked_softmax(Call& c) {
 // ---- multi-head attention ------------------------------------------------------------------------------------------
 
 struct MultiHead {
-  Value query, key, value;                                 // [batch, length, embed]
-  Value qkv_weight, qkv_bias, proj_weight, proj_bias;      // [3 * embed, embed], ...
-  Value mask;                                              // true: left out; absent for none
+  Value query, key, value;                             // [batch, length, embed]
+  Value qkv_weight, qkv_bias, proj_weight, proj_bias;  // [3 * embed, embed], ...
+  Value mask;                                          // true: left out; absent for none
   std::optional<std::int64_t> mask_type;
   std::int64_t embed = 0, heads = 1;
 };
@@ -147,7 +149,8 @@ struct MultiHead {
 /// [batch, length, embed] -> [batch, heads, length, embed / heads]
 Value by_heads(Call& c, Value x, const MultiHead& m) {
   const auto sizes = c.sizes_of(x);
-  return onnx::transpose(c, onnx::reshape(c, x, {sizes[0], sizes[1], Dim(m.heads), Dim(m.embed / m.heads)}), {0, 2, 1, 3});
+  return onnx::transpose(c, onnx::reshape(c, x, {sizes[0], sizes[1], Dim(m.heads), Dim(m.embed / m.heads)}),
+                         {0, 2, 1, 3});
 }
 
 std::vector<Value> projected(Call& c, const MultiHead& m) {
@@ -218,7 +221,8 @@ Results native_multi_head_attention(Call& c) {
   if (!c.flag("need_weights")) return {multi_head(c, m), Argument()};
   const auto result = multi_head_with_weights(c, m);
   const bool average = c.flag("average_attn_weights");
-  return {result.output, average ? onnx::reduce(c, "ReduceMean", result.weights, {1}, false) : result.weights};
+  return {result.output,
+          average ? onnx::reduce(c, "ReduceMean", result.weights, {1}, false) : result.weights};
 }
 
 // aten::_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias,
@@ -264,8 +268,8 @@ Value gelu(Call& c, Value x) {
 
 Value attention(Call& c, const Attention& a) {
   if (!fits_node(c, a)) return attention_by_parts(c, a);
-  const auto y = c.op("Attention", {a.query, a.key, a.value, a.mask},
-                      {{"is_causal", a.causal}, {"scale", a.scale}});
+  const auto y =
+      c.op("Attention", {a.query, a.key, a.value, a.mask}, {{"is_causal", a.causal}, {"scale", a.scale}});
   auto shape = c.sizes_of(a.query);
   shape[3] = c.size_of(a.value, 3);
   c.set_shape(y, shape);

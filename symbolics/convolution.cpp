@@ -40,9 +40,10 @@ Convolution read_convolution(Call& c) {
   if (rank < 3) c.reject("a weight of " + std::to_string(rank) + " dims");
   conv.spatial = rank - 2;
   conv.stride = c.ints("stride", conv.spatial);
-  conv.dilation = c.has("dilation") ? c.ints("dilation", conv.spatial) : std::vector<std::int64_t>(conv.spatial, 1);
-  conv.output_padding =
-      c.has("output_padding") ? c.ints("output_padding", conv.spatial) : std::vector<std::int64_t>(conv.spatial, 0);
+  conv.dilation =
+      c.has("dilation") ? c.ints("dilation", conv.spatial) : std::vector<std::int64_t>(conv.spatial, 1);
+  conv.output_padding = c.has("output_padding") ? c.ints("output_padding", conv.spatial)
+                                                : std::vector<std::int64_t>(conv.spatial, 0);
   if (c.has("groups")) conv.groups = c.integer("groups");
 
   if (std::holds_alternative<std::string>(c.argument("padding").data)) {
@@ -103,7 +104,9 @@ Results transposed(Call& c) { return emit_convolution(c, input_of(c), read_convo
 
 // aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation,
 //                   bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor
-Results convolution(Call& c) { return emit_convolution(c, input_of(c), read_convolution(c), c.flag("transposed")); }
+Results convolution(Call& c) {
+  return emit_convolution(c, input_of(c), read_convolution(c), c.flag("transposed"));
+}
 
 // aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
 // Time first, channels last: self [T, N, C_in], weight [K, C_in, C_out].

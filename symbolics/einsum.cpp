@@ -9,7 +9,8 @@
 namespace pt2onnx::einsum {
 namespace {
 
-constexpr int kEllipsis = 1000;  // labels of the dims of an ellipsis: kEllipsis - 1 is the last of them, and so on
+constexpr int kEllipsis =
+    1000;  // labels of the dims of an ellipsis: kEllipsis - 1 is the last of them, and so on
 
 bool holds(const Labels& labels, int label) { return std::ranges::find(labels, label) != labels.end(); }
 
@@ -106,7 +107,8 @@ Operand multiply(Call& c, Operand a, Operand b, const std::set<int>& kept) {
   const auto batch_a = sizes_for(c, a, batch);
   const auto batch_b = sizes_for(c, b, batch);
   for (std::size_t i = 0; i < batch.size(); ++i)
-    if (provably_equal(batch_a[i], batch_b[i]) == false) c.needs_opset(12, "a label whose sizes are broadcast");
+    if (provably_equal(batch_a[i], batch_b[i]) == false)
+      c.needs_opset(12, "a label whose sizes are broadcast");
 
   const auto product_of = [](const Shape& shape) { return Shape{product(shape)}; };
   const auto append = [](Shape to, const Shape& more) {

@@ -40,7 +40,9 @@ Results gather(Call& c) {
 }
 
 // aten::take(Tensor self, Tensor index) -> Tensor
-Results take(Call& c) { return onnx::gather(c, onnx::flatten_all(c, c.tensor("self")), c.tensor("index"), 0); }
+Results take(Call& c) {
+  return onnx::gather(c, onnx::flatten_all(c, c.tensor("self")), c.tensor("index"), 0);
+}
 
 // aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
 Results take_along_dim(Call& c) {
@@ -69,7 +71,8 @@ Value masked(Call& c, Value x, const MaskIndex& index) {
   if (axis + rank > sizes.size()) c.reject("a mask with more dims than the tensor");
   if (rank > 1) {
     Shape shape(sizes.begin(), sizes.begin() + index.axis);
-    shape.push_back(product(Shape(sizes.begin() + index.axis, sizes.begin() + index.axis + static_cast<std::int64_t>(rank))));
+    shape.push_back(product(
+        Shape(sizes.begin() + index.axis, sizes.begin() + index.axis + static_cast<std::int64_t>(rank))));
     shape.insert(shape.end(), sizes.begin() + index.axis + static_cast<std::int64_t>(rank), sizes.end());
     x = onnx::reshape(c, x, shape);
   }
@@ -115,7 +118,8 @@ Results index(Call& c) {
 
   Value y;
   if (c.has_opset(11)) {
-    y = c.op("GatherND", {onnx::transpose(c, x, indexed_first(indexing, rank)), stacked_positions(c, indexing)});
+    y = c.op("GatherND",
+             {onnx::transpose(c, x, indexed_first(indexing, rank)), stacked_positions(c, indexing)});
   } else {
     y = gather_by_offsets(c, x, indexing);
   }
@@ -188,7 +192,8 @@ Results searchsorted(Call& c) {
   auto sorted = c.tensor("sorted_sequence");
   if (const auto sorter = c.optional_tensor("sorter"))
     sorted = onnx::gather_elements(c, sorted, sorter, static_cast<std::int64_t>(c.rank(sorted)) - 1);
-  return positions_in_sorted(c, sorted, c.tensor("self"), c.flag("right") || c.optional_text("side") == "right");
+  return positions_in_sorted(c, sorted, c.tensor("self"),
+                             c.flag("right") || c.optional_text("side") == "right");
 }
 
 // aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
@@ -203,8 +208,10 @@ enum class BagMode { Sum = 0, Mean = 1, Max = 2 };
 /// membership[b, k]: whether entry k is in bag b.
 Value bag_membership(Call& c, Value offsets, Value count_of_entries, Value entries) {
   const auto starts = onnx::unsqueeze(c, offsets, {1});
-  const auto next = onnx::concat(c, {onnx::slice(c, offsets, 0, 1, std::numeric_limits<std::int64_t>::max()),
-                                     onnx::unsqueeze(c, count_of_entries, {0})}, 0);
+  const auto next = onnx::concat(c,
+                                 {onnx::slice(c, offsets, 0, 1, std::numeric_limits<std::int64_t>::max()),
+                                  onnx::unsqueeze(c, count_of_entries, {0})},
+                                 0);
   const auto ends = onnx::unsqueeze(c, next, {1});
   return onnx::logical_and(c, onnx::greater_equal(c, entries, starts), onnx::less(c, entries, ends));
 }
@@ -242,10 +249,14 @@ Results embedding_bag(Call& c) {
   Value max_indices = c.constant(Tensor::of_ints({}, {0}, DType::Int64));
   if (mode == BagMode::Max) {
     const auto lowest = onnx::constant_like(c, -std::numeric_limits<double>::infinity(), rows);
-    const auto spread = onnx::where(c, onnx::unsqueeze(c, members, {2}), rows, lowest);  // [bags, entries, width]
-    const auto empty = onnx::equal(c, onnx::unsqueeze(c, sizes, {1}), c.constant(Tensor::scalar(std::int64_t{0}, DType::Int64)));
-    y = onnx::where(c, empty, onnx::constant_like(c, 0, rows), onnx::reduce(c, "ReduceMax", spread, {1}, false));
-    max_indices = onnx::gather(c, cast(c, indices, DType::Int64), onnx::arg_extreme(c, true, spread, 1, false), 0);
+    const auto spread =
+        onnx::where(c, onnx::unsqueeze(c, members, {2}), rows, lowest);  // [bags, entries, width]
+    const auto empty = onnx::equal(c, onnx::unsqueeze(c, sizes, {1}),
+                                   c.constant(Tensor::scalar(std::int64_t{0}, DType::Int64)));
+    y = onnx::where(c, empty, onnx::constant_like(c, 0, rows),
+                    onnx::reduce(c, "ReduceMax", spread, {1}, false));
+    max_indices =
+        onnx::gather(c, cast(c, indices, DType::Int64), onnx::arg_extreme(c, true, spread, 1, false), 0);
   } else {
     y = onnx::matmul(c, cast(c, members, dtype), rows);
     if (mode == BagMode::Mean) {

@@ -31,7 +31,8 @@ std::vector<Value> mask_positions(Call& c, Value mask) {
   const Dim count = c.size_of(all, 1);
   std::vector<Value> positions;
   for (std::size_t i = 0; i < rank; ++i) {
-    positions.push_back(rank == 1 ? onnx::squeeze(c, all, {0}) : onnx::select(c, all, 0, static_cast<std::int64_t>(i)));
+    positions.push_back(rank == 1 ? onnx::squeeze(c, all, {0})
+                                  : onnx::select(c, all, 0, static_cast<std::int64_t>(i)));
     c.set_shape(positions.back(), {count});
   }
   return positions;

@@ -19,7 +19,9 @@ using onnx::transpose;
 // ---- linear --------------------------------------------------------------------------------------------------------
 
 // aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
-Results linear_call(Call& c) { return linear(c, c.tensor("input"), c.tensor("weight"), c.optional_tensor("bias")); }
+Results linear_call(Call& c) {
+  return linear(c, c.tensor("input"), c.tensor("weight"), c.optional_tensor("bias"));
+}
 
 // ---- products ------------------------------------------------------------------------------------------------------
 
@@ -71,7 +73,9 @@ Results addmm_activation(Call& c) {
 }
 
 // aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
-Results addmv(Call& c) { return scaled_sum(c, c.tensor("self"), matmul(c, c.tensor("mat"), c.tensor("vec"))); }
+Results addmv(Call& c) {
+  return scaled_sum(c, c.tensor("self"), matmul(c, c.tensor("mat"), c.tensor("vec")));
+}
 
 // aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 Results addr(Call& c) {
@@ -132,9 +136,11 @@ Results tensordot(Call& c) {
     labels_b[static_cast<std::size_t>(axes_b[i])] = labels_a[static_cast<std::size_t>(axes_a[i])];
   }
   for (std::size_t i = 0; i < labels_a.size(); ++i)
-    if (std::ranges::find(axes_a, static_cast<std::int64_t>(i)) == axes_a.end()) result.push_back(labels_a[i]);
+    if (std::ranges::find(axes_a, static_cast<std::int64_t>(i)) == axes_a.end())
+      result.push_back(labels_a[i]);
   for (std::size_t i = 0; i < labels_b.size(); ++i)
-    if (std::ranges::find(axes_b, static_cast<std::int64_t>(i)) == axes_b.end()) result.push_back(labels_b[i]);
+    if (std::ranges::find(axes_b, static_cast<std::int64_t>(i)) == axes_b.end())
+      result.push_back(labels_b[i]);
   return einsum::contract(c, {a, b}, {labels_a, labels_b}, result);
 }
 

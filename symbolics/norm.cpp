@@ -22,7 +22,9 @@ std::vector<std::int64_t> axes_from(std::int64_t first, std::size_t rank) {
   return axes;
 }
 
-Value filled(Call& c, const Shape& shape, double value, DType dtype) { return onnx::full(c, shape, value, dtype); }
+Value filled(Call& c, const Shape& shape, double value, DType dtype) {
+  return onnx::full(c, shape, value, dtype);
+}
 
 /// Half precision is normalised in float32, as torch's kernels do.
 DType compute_dtype(DType dtype) {
@@ -97,8 +99,10 @@ Normalised batch_norm_by_batch(Call& c, const BatchNorm& norm) {
   axes.front() = 0;
   for (std::size_t i = 1; i < axes.size(); ++i) axes[i] = static_cast<std::int64_t>(i) + 1;
   const auto m = moments(c, norm.x, axes, norm.eps);
-  const auto y = affine(c, m.normalised(c), per_channel(c, norm.weight, rank), per_channel(c, norm.bias, rank));
-  return {onnx::cast(c, y, norm.result), onnx::squeeze(c, m.mean, axes), onnx::squeeze(c, m.inverse_deviation, axes)};
+  const auto y =
+      affine(c, m.normalised(c), per_channel(c, norm.weight, rank), per_channel(c, norm.bias, rank));
+  return {onnx::cast(c, y, norm.result), onnx::squeeze(c, m.mean, axes),
+          onnx::squeeze(c, m.inverse_deviation, axes)};
 }
 
 Normalised batch_norm_of(Call& c, const BatchNorm& norm) {
@@ -108,7 +112,8 @@ Normalised batch_norm_of(Call& c, const BatchNorm& norm) {
   const auto dtype = c.dtype_of(norm.x);
   const auto scale = norm.weight ? norm.weight : filled(c, channels, 1, dtype);
   const auto bias = norm.bias ? norm.bias : filled(c, channels, 0, dtype);
-  const auto y = c.op("BatchNormalization", {norm.x, scale, bias, norm.mean, norm.variance}, {{"epsilon", norm.eps}});
+  const auto y =
+      c.op("BatchNormalization", {norm.x, scale, bias, norm.mean, norm.variance}, {{"epsilon", norm.eps}});
   return {onnx::cast(c, y, norm.result), {}, {}};
 }
 
@@ -124,7 +129,9 @@ std::vector<Argument> with_statistics(Call& c, const Normalised& result) {
 
 // aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
 //                         bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
-Results native_batch_norm(Call& c) { return Results(with_statistics(c, batch_norm_of(c, read_batch_norm(c)))); }
+Results native_batch_norm(Call& c) {
+  return Results(with_statistics(c, batch_norm_of(c, read_batch_norm(c))));
+}
 
 // aten::cudnn_batch_norm(Tensor input, Tensor weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
 //                        bool training, float exponential_average_factor, float epsilon)
@@ -148,7 +155,8 @@ Results instance_norm(Call& c) {
   const auto dtype = c.dtype_of(norm.x);
   const auto scale = norm.weight ? norm.weight : filled(c, channels, 1, dtype);
   const auto bias = norm.bias ? norm.bias : filled(c, channels, 0, dtype);
-  return onnx::cast(c, c.op("InstanceNormalization", {norm.x, scale, bias}, {{"epsilon", norm.eps}}), norm.result);
+  return onnx::cast(c, c.op("InstanceNormalization", {norm.x, scale, bias}, {{"epsilon", norm.eps}}),
+                    norm.result);
 }
 
 // ---- layer norm ----------------------------------------------------------------------------------------------------
@@ -160,9 +168,7 @@ std::int64_t first_axis_of(Call& c, Value x, std::size_t count) {
 }
 
 /// The first of the normalised axes.
-std::int64_t first_axis(Call& c, Value x) {
-  return first_axis_of(c, x, c.sizes("normalized_shape").size());
-}
+std::int64_t first_axis(Call& c, Value x) { return first_axis_of(c, x, c.sizes("normalized_shape").size()); }
 
 Value layer_norm_of(Call& c) {
   return layer_norm(c, c.tensor("input"), c.sizes("normalized_shape"), c.optional_tensor("weight"),
@@ -207,7 +213,8 @@ Value group_norm_of(Call& c, const GroupNorm& norm) {
   if (c.has_opset(21) && rank > 2) {
     const auto scale = norm.weight ? as_x(norm.weight) : filled(c, {channels}, 1, dtype);
     const auto bias = norm.bias ? as_x(norm.bias) : filled(c, {channels}, 0, dtype);
-    return c.op("GroupNormalization", {norm.x, scale, bias}, {{"num_groups", norm.groups}, {"epsilon", norm.eps}});
+    return c.op("GroupNormalization", {norm.x, scale, bias},
+                {{"num_groups", norm.groups}, {"epsilon", norm.eps}});
   }
   const auto y = c.op("InstanceNormalization",
                       {grouped(c, norm.x, norm.groups), filled(c, {Dim(norm.groups)}, 1, dtype),
@@ -227,13 +234,11 @@ Results group_norm(Call& c) {
 // aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group,
 //                         float eps) -> (Tensor, Tensor mean, Tensor rstd)
 Results native_group_norm(Call& c) {
-  const GroupNorm norm{c.tensor("input"), c.optional_tensor("weight"), c.optional_tensor("bias"), c.integer("group"),
-                       c.number("eps")};
+  const GroupNorm norm{c.tensor("input"), c.optional_tensor("weight"), c.optional_tensor("bias"),
+                       c.integer("group"), c.number("eps")};
   const auto wide = onnx::cast(c, grouped(c, norm.x, norm.groups), compute_dtype(c.dtype_of(norm.x)));
   const auto m = moments(c, wide, {2}, norm.eps);
-  const auto statistic = [&](Value v) {
-    return onnx::cast(c, onnx::squeeze(c, v, {2}), c.dtype_of(norm.x));
-  };
+  const auto statistic = [&](Value v) { return onnx::cast(c, onnx::squeeze(c, v, {2}), c.dtype_of(norm.x)); };
   return {group_norm_of(c, norm), statistic(m.mean), statistic(m.inverse_deviation)};
 }
 
@@ -241,7 +246,8 @@ Results native_group_norm(Call& c) {
 
 /// torch's default eps: the distance from 1 to the next number of the dtype that is computed in.
 double machine_epsilon(DType dtype) {
-  return dtype == DType::Float64 ? std::numeric_limits<double>::epsilon() : double{std::numeric_limits<float>::epsilon()};
+  return dtype == DType::Float64 ? std::numeric_limits<double>::epsilon()
+                                 : double{std::numeric_limits<float>::epsilon()};
 }
 
 struct RmsNorm {
@@ -269,8 +275,7 @@ Results rms_norm(Call& c) {
   const auto weight = c.optional_tensor("weight");
   const auto dtype = c.dtype_of(x);
   const auto eps = c.optional_number("eps").value_or(machine_epsilon(compute_dtype(dtype)));
-  const auto scale =
-      weight ? onnx::cast(c, weight, dtype) : filled(c, c.sizes("normalized_shape"), 1, dtype);
+  const auto scale = weight ? onnx::cast(c, weight, dtype) : filled(c, c.sizes("normalized_shape"), 1, dtype);
   const auto axis = first_axis(c, x) - static_cast<std::int64_t>(c.rank(x));
   return c.op("RMSNormalization", {x, scale}, {{"axis", axis}, {"epsilon", eps}});
 }
@@ -290,7 +295,8 @@ Value norm_except(Call& c, Value x, std::int64_t axis, double p) {
   if (p == 1) return onnx::reduce(c, "ReduceL1", x, axes, true);
   if (p == 2) return onnx::reduce(c, "ReduceL2", x, axes, true);
   const auto magnitude = c.op("Abs", {x});
-  if (p == std::numeric_limits<double>::infinity()) return onnx::reduce(c, "ReduceMax", magnitude, axes, true);
+  if (p == std::numeric_limits<double>::infinity())
+    return onnx::reduce(c, "ReduceMax", magnitude, axes, true);
   const auto powers = onnx::pow(c, magnitude, onnx::constant_like(c, p, x));
   return onnx::pow(c, onnx::reduce(c, "ReduceSum", powers, axes, true), onnx::constant_like(c, 1 / p, x));
 }

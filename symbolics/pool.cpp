@@ -113,7 +113,8 @@ Results max_pool_with_indices(Call& c) {
 
 // ---- average -------------------------------------------------------------------------------------------------------
 
-Value zero_padded(Call& c, Value x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after) {
+Value zero_padded(Call& c, Value x, const std::vector<std::int64_t>& before,
+                  const std::vector<std::int64_t>& after) {
   std::vector<std::pair<Dim, Dim>> pads(2, {0, 0});
   for (std::size_t i = 0; i < before.size(); ++i) pads.emplace_back(before[i], after[i]);
   return onnx::pad(c, x, pads);
@@ -208,7 +209,9 @@ struct Adaptive {
   std::size_t spatial() const { return output.size(); }
   const Dim& in(std::size_t i) const { return input[i + 2]; }
 
-  bool to_one() const { return std::ranges::all_of(output, [](const Dim& d) { return d == Dim(1); }); }
+  bool to_one() const {
+    return std::ranges::all_of(output, [](const Dim& d) { return d == Dim(1); });
+  }
 
   /// Kernel of an ordinary pool with stride = kernel, where every axis divides evenly.
   std::optional<std::vector<std::int64_t>> even_kernel() const {
@@ -227,7 +230,7 @@ struct Adaptive {
     return kernel;
   }
 
-  Dim start(std::size_t i, std::int64_t window) const { return floor_div(in(i) * window, output[i]); }
+  Dim start(std::size_t i, std::int64_t window) const { return floor_div(in(i)*window, output[i]); }
   Dim end(std::size_t i, std::int64_t window) const { return ceil_div(in(i) * (window + 1), output[i]); }
 };
 
@@ -244,7 +247,8 @@ std::int64_t window_count(Call& c, const Adaptive& pool, std::size_t i) {
   const auto count = pool.output[i].known();
   if (!count) c.reject("an output size that is not known and differs from the input size");
   constexpr std::int64_t kMost = 256;
-  if (*count > kMost) c.reject("an output size of " + std::to_string(*count) + " that does not divide the input size");
+  if (*count > kMost)
+    c.reject("an output size of " + std::to_string(*count) + " that does not divide the input size");
   return *count;
 }
 
@@ -257,8 +261,8 @@ Value adaptive_by_slices(Call& c, const Adaptive& pool, std::string_view reducti
     std::vector<Value> cells;
     const auto count = window_count(c, pool, i);
     for (std::int64_t w = 0; w < count; ++w)
-      cells.push_back(
-          onnx::reduce(c, reduction, onnx::slice(c, y, axis, pool.start(i, w), pool.end(i, w)), {axis}, true));
+      cells.push_back(onnx::reduce(c, reduction, onnx::slice(c, y, axis, pool.start(i, w), pool.end(i, w)),
+                                   {axis}, true));
     y = onnx::concat(c, cells, axis);
   }
   return y;
@@ -363,7 +367,8 @@ Results adaptive_max_pool(Call& c) {
     const auto result = emit_max_pool(c, x, {Spatial, *kernel, *kernel, zeros, ones, false}, true);
     return {pool.x.restore(c, result.values), pool.x.restore(c, result.indices)};
   }
-  return {pool.x.restore(c, adaptive_by_slices(c, pool, "ReduceMax")), pool.x.restore(c, adaptive_indices(c, pool))};
+  return {pool.x.restore(c, adaptive_by_slices(c, pool, "ReduceMax")),
+          pool.x.restore(c, adaptive_indices(c, pool))};
 }
 
 // ---- unpooling -----------------------------------------------------------------------------------------------------
@@ -378,9 +383,9 @@ Results max_unpool(Call& c) {
   const auto output = c.sizes("output_size");
   const Shape planes = {sizes[0], sizes[1], product(Shape(sizes.begin() + 2, sizes.end()))};
   const auto empty = onnx::full(c, {sizes[0], sizes[1], product(output)}, 0, c.dtype_of(x.value));
-  const auto flat = c.op(
-      "ScatterElements",
-      {empty, onnx::reshape(c, indices.value, planes), onnx::reshape(c, x.value, planes)}, {{"axis", 2}});
+  const auto flat = c.op("ScatterElements",
+                         {empty, onnx::reshape(c, indices.value, planes), onnx::reshape(c, x.value, planes)},
+                         {{"axis", 2}});
   Shape shape = {sizes[0], sizes[1]};
   shape.insert(shape.end(), output.begin(), output.end());
   return x.restore(c, onnx::reshape(c, flat, shape));

@@ -17,8 +17,8 @@ struct Resize {
   Method method = Method::Nearest;
   bool align_corners = false;
   bool antialias = false;
-  Shape input, output;                          // sizes of the spatial dims
-  std::vector<std::optional<double>> scales;    // as given: they, not the sizes, then define the coordinates
+  Shape input, output;                        // sizes of the spatial dims
+  std::vector<std::optional<double>> scales;  // as given: they, not the sizes, then define the coordinates
 
   bool is_linear_or_cubic() const { return method == Method::Linear || method == Method::Cubic; }
 };
@@ -101,7 +101,8 @@ std::vector<double> cubic_weights(double t) {
   return {far(t + 1), near(t), near(1 - t), far(2 - t)};
 }
 
-std::vector<Tap> taps_of(const Resize& r, std::size_t axis, std::int64_t position, std::int64_t in, std::int64_t out) {
+std::vector<Tap> taps_of(const Resize& r, std::size_t axis, std::int64_t position, std::int64_t in,
+                         std::int64_t out) {
   const double step = step_of(r, axis, in, out);
   const auto at = [&](std::int64_t index) { return std::clamp<std::int64_t>(index, 0, in - 1); };
   const auto place = static_cast<double>(position);
@@ -115,7 +116,8 @@ std::vector<Tap> taps_of(const Resize& r, std::size_t axis, std::int64_t positio
   if (r.method == Method::Linear) return {{at(before), 1 - t}, {at(before + 1), t}};
   std::vector<Tap> taps;
   const auto weights = cubic_weights(t);
-  for (std::int64_t k = 0; k < 4; ++k) taps.push_back({at(before - 1 + k), weights[static_cast<std::size_t>(k)]});
+  for (std::int64_t k = 0; k < 4; ++k)
+    taps.push_back({at(before - 1 + k), weights[static_cast<std::size_t>(k)]});
   return taps;
 }
 
@@ -135,7 +137,8 @@ Value by_constants(Call& c, const Resize& r) {
     }
     std::vector<double> weights(static_cast<std::size_t>(in * out), 0.0);
     for (std::int64_t k = 0; k < out; ++k)
-      for (const auto& tap : taps_of(r, i, k, in, out)) weights[static_cast<std::size_t>(tap.index * out + k)] += tap.weight;
+      for (const auto& tap : taps_of(r, i, k, in, out))
+        weights[static_cast<std::size_t>(tap.index * out + k)] += tap.weight;
     const auto matrix = c.constant(Tensor::of_doubles(weights, {in, out}, c.dtype_of(y)));
     y = onnx::swap_axes(c, onnx::matmul(c, onnx::swap_axes(c, y, axis, last), matrix), axis, last);
   }
@@ -155,7 +158,8 @@ std::optional<std::vector<double>> node_scales(const Resize& r) {
       scale = static_cast<float>(*r.scales[i]);
     } else if (in && out) {
       scale = static_cast<float>(*out) / static_cast<float>(*in);
-      if (std::floor(static_cast<float>(*in) * scale) < static_cast<float>(*out)) scale = std::nextafter(scale, INFINITY);
+      if (std::floor(static_cast<float>(*in) * scale) < static_cast<float>(*out))
+        scale = std::nextafter(scale, INFINITY);
     } else if (!r.output.empty() && r.input[i] == r.output[i]) {
       scale = 1;
     } else if (r.scales[i]) {
@@ -164,7 +168,8 @@ std::optional<std::vector<double>> node_scales(const Resize& r) {
       return std::nullopt;
     }
     // Sizes that the scale does not give: torch was asked for both, and they disagree.
-    if (in && out && std::floor(static_cast<float>(*in) * scale) != static_cast<float>(*out)) return std::nullopt;
+    if (in && out && std::floor(static_cast<float>(*in) * scale) != static_cast<float>(*out))
+      return std::nullopt;
     scales.push_back(scale);
   }
   return scales;
@@ -190,7 +195,8 @@ Attributes resize_attributes(const Resize& r) {
   Attributes attributes;
   switch (r.method) {
     case Method::Nearest:
-      attributes = {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}};
+      attributes = {
+          {"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}};
       break;
     case Method::NearestExact:
       attributes = {{"mode", "nearest"},
@@ -246,7 +252,8 @@ std::optional<Value> old_resize_node(Call& c, const Resize& r) {
   const bool known = std::ranges::all_of(r.input, &Dim::is_static) && r.output.size() == r.spatial;
   if (!whole && known) return std::nullopt;  // exact by constants
   scales->insert(scales->begin(), {1.0, 1.0});
-  return c.op(c.has_opset(10) ? "Resize" : "Upsample", {r.x, float_vector(c, *scales)}, {{"mode", "nearest"}});
+  return c.op(c.has_opset(10) ? "Resize" : "Upsample", {r.x, float_vector(c, *scales)},
+              {{"mode", "nearest"}});
 }
 
 Value resized(Call& c, const Resize& r) {
@@ -296,7 +303,8 @@ Results grid_sampler(Call& c) {
   const auto mode = c.integer("interpolation_mode");
   const auto padding = c.integer("padding_mode");
   if (spatial != 2 && !c.has_opset(20)) c.needs_opset(20, "samples volumes");
-  if (mode < 0 || mode > 2 || padding < 0 || padding > 2) c.reject("an interpolation or padding mode out of range");
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
+    c.reject("an interpolation or padding mode out of range");
   static constexpr const char* kPadding[] = {"zeros", "border", "reflection"};
   static constexpr const char* kMode16[] = {"bilinear", "nearest", "bicubic"};
   static constexpr const char* kMode20[] = {"linear", "nearest", "cubic"};

@@ -81,7 +81,8 @@ NodeWeights node_weights(Call& c, const Network& n, std::int64_t layer) {
     if (n.biases)
       bias.push_back(onnx::concat(c, {reordered(c, n, w.input_bias), reordered(c, n, w.recurrent_bias)}, 1));
   }
-  return {onnx::concat(c, input, 0), onnx::concat(c, recurrent, 0), n.biases ? onnx::concat(c, bias, 0) : Value()};
+  return {onnx::concat(c, input, 0), onnx::concat(c, recurrent, 0),
+          n.biases ? onnx::concat(c, bias, 0) : Value()};
 }
 
 /// ONNX starts from zero by itself.
@@ -100,11 +101,14 @@ struct LayerResult {
 LayerResult layer(Call& c, const Network& n, std::int64_t index, Value x, const State& start, Value lengths) {
   const auto weights = node_weights(c, n, index);
   const auto part = [&](Value state) {
-    return state ? unless_zero(onnx::slice(c, state, 0, index * n.directions, (index + 1) * n.directions)) : state;
+    return state ? unless_zero(onnx::slice(c, state, 0, index * n.directions, (index + 1) * n.directions))
+                 : state;
   };
-  std::vector<Value> inputs = {x, weights.input, weights.recurrent, weights.bias, lengths, part(start.hidden)};
+  std::vector<Value> inputs = {x,       weights.input,     weights.recurrent, weights.bias,
+                               lengths, part(start.hidden)};
   if (n.kind->has_cell) inputs.push_back(part(start.cell));
-  Attributes attributes{{"hidden_size", n.hidden}, {"direction", n.directions == 2 ? "bidirectional" : "forward"}};
+  Attributes attributes{{"hidden_size", n.hidden},
+                        {"direction", n.directions == 2 ? "bidirectional" : "forward"}};
   if (!n.kind->activation.empty())
     attributes.set({"activations", std::vector<std::string>(static_cast<std::size_t>(n.directions),
                                                             std::string(n.kind->activation))});
@@ -115,10 +119,9 @@ LayerResult layer(Call& c, const Network& n, std::int64_t index, Value x, const 
   c.set_shape(outputs[0], {sizes[0], Dim(n.directions), sizes[1], Dim(n.hidden)});
   for (std::size_t i = 1; i < outputs.size(); ++i)
     c.set_shape(outputs[i], {Dim(n.directions), sizes[1], Dim(n.hidden)});
-  const auto joined = n.directions == 1
-                          ? onnx::squeeze(c, outputs[0], {1})
-                          : onnx::reshape(c, onnx::transpose(c, outputs[0], {0, 2, 1, 3}),
-                                          {sizes[0], sizes[1], Dim(n.directions * n.hidden)});
+  const auto joined = n.directions == 1 ? onnx::squeeze(c, outputs[0], {1})
+                                        : onnx::reshape(c, onnx::transpose(c, outputs[0], {0, 2, 1, 3}),
+                                                        {sizes[0], sizes[1], Dim(n.directions * n.hidden)});
   return {joined, {outputs[1], n.kind->has_cell ? outputs[2] : Value()}};
 }
 
@@ -200,7 +203,7 @@ Value packed(Call& c, Value padded, Value present) {
 /// The inverse, absent steps filled: each present step's place in `data` is how many were present before it.
 Value unpacked(Call& c, Value data, Value batch_sizes, const Dim& batch, Value fill) {
   const auto time = c.size_of(batch_sizes, 0);
-  const auto members = onnx::range(c, 0, batch);                                     // [batch]
+  const auto members = onnx::range(c, 0, batch);                                      // [batch]
   const auto present = onnx::less(c, members, onnx::unsqueeze(c, batch_sizes, {1}));  // [time, batch]
   const auto before = sub(c, onnx::cumulative_sum(c, batch_sizes, 0), batch_sizes);
   const auto places = add(c, onnx::unsqueeze(c, before, {1}), members);
@@ -217,7 +220,9 @@ Value unpacked(Call& c, Value data, Value batch_sizes, const Dim& batch, Value f
 }
 
 /// The number of sequences is the first batch size.
-Dim packed_batch(Call& c, Value batch_sizes) { return c.dim_from(onnx::select(c, batch_sizes, 0, 0), "batch"); }
+Dim packed_batch(Call& c, Value batch_sizes) {
+  return c.dim_from(onnx::select(c, batch_sizes, 0, 0), "batch");
+}
 
 /// int64 [batch]
 Value lengths_of(Call& c, Value batch_sizes, const Dim& batch) {

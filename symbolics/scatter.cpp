@@ -25,7 +25,8 @@ Attributes reduction_attribute(Call& c, Reduction reduction) {
   return {{"reduction", kNames[static_cast<int>(reduction)]}};
 }
 
-Value scatter_elements(Call& c, Value data, Value indices, Value updates, std::int64_t axis, Reduction reduction) {
+Value scatter_elements(Call& c, Value data, Value indices, Value updates, std::int64_t axis,
+                       Reduction reduction) {
   auto attributes = reduction_attribute(c, reduction);
   attributes.set({"axis", axis});
   const auto y = c.op(c.has_opset(11) ? "ScatterElements" : "Scatter", {data, indices, updates}, attributes);
@@ -48,7 +49,8 @@ Value scatter_slices(Call& c, Value self, std::int64_t axis, Value index, Value 
   std::vector<std::int64_t> others;
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (static_cast<std::int64_t>(i) != axis) others.push_back(static_cast<std::int64_t>(i));
-  return scatter_elements(c, self, onnx::expand(c, onnx::unsqueeze(c, index, others), shape), source, axis, reduction);
+  return scatter_elements(c, self, onnx::expand(c, onnx::unsqueeze(c, index, others), shape), source, axis,
+                          reduction);
 }
 
 /// Tensors without dims as tensors of one element, and back.
@@ -284,7 +286,8 @@ Results index_put(Call& c) {
   const auto positions = broadcast_shape(c, present);
   const auto order = indexed_first(indexing, rank);
   Shape rest;
-  for (std::size_t i = dims.size(); i < order.size(); ++i) rest.push_back(sizes[static_cast<std::size_t>(order[i])]);
+  for (std::size_t i = dims.size(); i < order.size(); ++i)
+    rest.push_back(sizes[static_cast<std::size_t>(order[i])]);
 
   // Values broadcast to the shape that reading would give, then positions first.
   Shape read = rest;
@@ -387,7 +390,8 @@ Results diagonal_scatter(Call& c) {
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(rank); ++i)
     if (i != row_axis && i != column_axis) order.push_back(i);
   order.insert(order.end(), {row_axis, column_axis});
-  for (std::size_t i = 0; i < rank; ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < rank; ++i)
+    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
 
   const auto source = cast(c, c.tensor("src"), c.dtype_of(self));
   const auto source_axis = static_cast<std::int64_t>(c.rank(source)) - 1;

@@ -27,7 +27,8 @@ inline Batched with_batch(Call& c, Value x, std::size_t spatial) {
 }
 
 /// ONNX's `pads`: all begins, then all ends.
-inline std::vector<std::int64_t> joined(std::vector<std::int64_t> begins, const std::vector<std::int64_t>& ends) {
+inline std::vector<std::int64_t> joined(std::vector<std::int64_t> begins,
+                                        const std::vector<std::int64_t>& ends) {
   begins.insert(begins.end(), ends.begin(), ends.end());
   return begins;
 }
