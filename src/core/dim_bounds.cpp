@@ -49,8 +49,7 @@ Interval multiply(const Interval& a, const Interval& b) {
   const bool both = never_negative(a) && never_negative(b);
   if (a.upper && b.upper) result.upper = multiply(*a.upper, *b.upper);
   if (both) {
-    result.lower = multiply(*a.lower, *b.lower);
-    if (!result.lower) result.lower = 0;
+    result.lower = multiply(a.lower.value_or(0), b.lower.value_or(0)).value_or(0);
     return result;
   }
   // At least one of them has both signs, and the other one too or only the positive one.
@@ -68,11 +67,16 @@ Interval multiply(const Interval& a, const Interval& b) {
 }
 
 Interval intersection(const Interval& a, const Interval& b) {
-  const auto tighter = [](Bound x, Bound y, auto choose) { return x && y ? choose(x, y) : (x ? x : y); };
-  const Interval both{tighter(a.lower, b.lower, [](Bound x, Bound y) { return std::max(x, y); }),
-                      tighter(a.upper, b.upper, [](Bound x, Bound y) { return std::min(x, y); })};
+  const Interval both{std::max(a.lower, b.lower),  // nullopt is the smallest
+                      a.upper && b.upper ? std::min(a.upper, b.upper) : std::max(a.upper, b.upper)};
   // Nothing is in both only where a divisor is always 0. There everything holds, and "no bounds" is simplest.
   return both.lower && both.upper && *both.lower > *both.upper ? Interval{} : both;
+}
+
+/// The smallest interval around both.
+Interval hull(const Interval& a, const Interval& b) {
+  return {a.lower && b.lower ? std::min(a.lower, b.lower) : std::nullopt,
+          a.upper && b.upper ? std::max(a.upper, b.upper) : std::nullopt};
 }
 
 Interval of_atom_itself(const Atom& atom) { return {atom.lower, atom.upper}; }
@@ -126,9 +130,9 @@ Interval by_division(const Dim& p, const AtomRef& atom, int depth) {
   const auto parts = linear_in(p, atom);
   const Dim& a = atom->left;
   const Dim& b = atom->right;
-  Interval divisor = range_of(b, 0);
+  const Interval divisor = range_of(b, 0);
   if (!parts || !never_negative(divisor) || is_zero(divisor)) return {};
-  divisor.lower = std::max<std::int64_t>(*divisor.lower, 1);  // 0 has no quotient
+  const std::int64_t smallest = std::max<std::int64_t>(divisor.lower.value_or(0), 1);  // 0 has no quotient
 
   const Interval sign = range_of(parts->cofactor, 0);
   const Dim least = parts->cofactor * (a - b + 1);
@@ -142,11 +146,11 @@ Interval by_division(const Dim& p, const AtomRef& atom, int depth) {
   }
   // From b * p to p, which is an integer. A bound on the far side of 0 is closest at the greatest b.
   const auto up = [&](std::int64_t lower) -> std::int64_t {
-    if (lower <= 0) return -floor_quotient(-lower, *divisor.lower);
+    if (lower <= 0) return -floor_quotient(-lower, smallest);
     return divisor.upper ? -floor_quotient(-lower, *divisor.upper) : 1;
   };
   const auto down = [&](std::int64_t upper) -> std::int64_t {
-    if (upper >= 0) return floor_quotient(upper, *divisor.lower);
+    if (upper >= 0) return floor_quotient(upper, smallest);
     return divisor.upper ? floor_quotient(upper, *divisor.upper) : -1;
   };
   Interval result;
@@ -160,37 +164,42 @@ Interval by_division(const Dim& p, const AtomRef& atom, int depth) {
 Interval by_cases(const Dim& p, const AtomRef& atom, int depth) {
   const auto parts = linear_in(p, atom);
   const Interval slope = parts ? range_of(parts->cofactor, 0) : Interval{};
-  std::optional<Interval> all;
+  bool first = true;
+  Interval all;
   Interval beyond;
   for (const Dim& operand : operands_of(*atom)) {
     const Interval one = range_of(substitute(p, atom, operand), depth - 1);
     if (never_negative(slope)) beyond = intersection(beyond, {one.lower, std::nullopt});
     if (never_positive(slope)) beyond = intersection(beyond, {std::nullopt, one.upper});
-    if (!all) {
-      all = one;
-    } else {
-      all->lower = all->lower && one.lower ? std::min(all->lower, one.lower) : std::nullopt;
-      all->upper = all->upper && one.upper ? std::max(all->upper, one.upper) : std::nullopt;
-    }
+    all = first ? one : hull(all, one);
+    first = false;
   }
-  return intersection(*all, beyond);
+  return intersection(all, beyond);
+}
+
+template <typename F>
+Interval unless_overflow(F compute) {
+  try {
+    return compute();
+  } catch (const std::overflow_error&) {
+    return {};
+  }
 }
 
 Interval range_of(const Dim& p, int depth) {
   Interval range = by_terms(p);
   if (p.is_static()) return range;
-  const auto refine = [&range](auto compute) {
-    try {
-      range = intersection(range, compute());
-    } catch (const std::overflow_error&) {
-      // No bound this way.
-    }
-  };
-  refine([&] { return by_shifted_terms(p); });
+  range = intersection(range, unless_overflow([&] { return by_shifted_terms(p); }));
   if (depth == 0) return range;
   for (const AtomRef& atom : atoms_of(p)) {
-    if (atom->kind == Atom::Kind::FloorDiv) refine([&] { return by_division(p, atom, depth); });
-    if (atom->kind == Atom::Kind::Max) refine([&] { return by_cases(p, atom, depth); });
+    range = intersection(range, unless_overflow([&] {
+                           switch (atom->kind) {
+                             case Atom::Kind::FloorDiv: return by_division(p, atom, depth);
+                             case Atom::Kind::Max: return by_cases(p, atom, depth);
+                             case Atom::Kind::Symbol: break;
+                           }
+                           return Interval{};
+                         }));
   }
   return range;
 }
@@ -204,11 +213,12 @@ Interval floor_div(const Interval& a, const Interval& b) {
   if (is_zero(b)) return {};
   if (never_positive(b)) return floor_div(negated(a), negated(b));
   if (!never_negative(b)) return {};
-  const std::int64_t smallest = std::max<std::int64_t>(*b.lower, 1);
+  const std::int64_t smallest = std::max<std::int64_t>(b.lower.value_or(0), 1);
   // Towards 0 with the greatest divisor, away from it with the smallest one.
   const auto quotient = [&](std::int64_t value, bool towards_zero) -> std::int64_t {
     if (!towards_zero) return floor_quotient(value, smallest);
-    return b.upper ? floor_quotient(value, *b.upper) : (value < 0 ? -1 : 0);
+    if (b.upper) return floor_quotient(value, *b.upper);
+    return value < 0 ? -1 : 0;
   };
   Interval result;
   if (a.lower) result.lower = quotient(*a.lower, *a.lower >= 0);

@@ -78,7 +78,7 @@ AtomRef atom_of(std::span<const Dim> operands) {
   const Dim right = operands.size() == 2 ? operands[1] : detail::of_atom(atom_of(operands.subspan(1)));
   const detail::Interval a = detail::range_of(operands[0]);
   const detail::Interval b = detail::range_of(right);
-  const auto lower = a.lower && b.lower ? std::max(a.lower, b.lower) : (a.lower ? a.lower : b.lower);
+  const auto lower = std::max(a.lower, b.lower);  // nullopt is the smallest
   const auto upper = a.upper && b.upper ? std::max(a.upper, b.upper) : std::nullopt;
   return std::make_shared<const Atom>(
       Atom{Atom::Kind::Max, detail::max_text(operands), {}, operands[0], right, lower, upper});

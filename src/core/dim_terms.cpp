@@ -93,8 +93,11 @@ Dim scaled_down(const Dim& dim, std::int64_t divisor) {
 
 Dim scaled_down(const Dim& dim, const Monomial& divisor) {
   Dim result;
-  for (const Term& term : all_terms(dim))
-    result = result + of_term(divide(term.factors, divisor).value(), term.coefficient);
+  for (const Term& term : all_terms(dim)) {
+    const std::optional<Monomial> quotient = divide(term.factors, divisor);
+    if (!quotient) throw std::invalid_argument("a monomial that does not divide all terms");
+    result = result + of_term(*quotient, term.coefficient);
+  }
   return result;
 }
 

@@ -19,22 +19,21 @@ std::string term_text(const Term& term, std::uint64_t magnitude) {
 }
 
 std::string polynomial_text(const Dim& dim) {
-  std::vector<Term> terms = all_terms(dim);
-  if (terms.empty()) return "0";
-  // "5 - n" reads better than "-n + 5".
-  std::ranges::stable_partition(terms, [](const Term& term) { return term.coefficient > 0; });
+  const std::vector<Term> terms = all_terms(dim);
   std::string text;
-  for (const Term& term : terms) {
-    const bool negative = term.coefficient < 0;
-    const auto value = static_cast<std::uint64_t>(term.coefficient);
-    if (text.empty()) {
-      text = negative ? "-" : "";
-    } else {
-      text += negative ? " - " : " + ";
+  for (const bool negative : {false, true}) {  // "5 - n" reads better than "-n + 5"
+    for (const Term& term : terms) {
+      if ((term.coefficient < 0) != negative) continue;
+      if (!text.empty()) {
+        text += negative ? " - " : " + ";
+      } else if (negative) {
+        text = "-";
+      }
+      const auto value = static_cast<std::uint64_t>(term.coefficient);
+      text += term_text(term, negative ? 0 - value : value);
     }
-    text += term_text(term, negative ? 0 - value : value);
   }
-  return text;
+  return text.empty() ? "0" : text;
 }
 
 }  // namespace

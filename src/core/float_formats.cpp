@@ -15,12 +15,15 @@ constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
 constexpr std::uint32_t kFloatHiddenBit = 1U << kFloatMantissa;
 
 struct Codes {
-  std::uint32_t sign, infinity, nan, largest;
+  std::uint32_t sign;
+  std::uint32_t infinity;  // or what stands in for it
+  std::uint32_t nan;
+  std::uint32_t largest;
 };
 
 Codes codes_of(const FloatFormat& f) {
   const std::uint32_t sign = 1U << (f.exponent_bits + f.mantissa_bits);
-  if (!f.has_infinity) return {sign, sign - 1, sign - 1, sign - 2};
+  if (!f.has_infinity) return {sign, sign - 2, sign - 1, sign - 2};
   const std::uint32_t infinity = ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
   return {sign, infinity, infinity | (1U << (f.mantissa_bits - 1)), infinity - 1};
 }

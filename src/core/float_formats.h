@@ -8,7 +8,7 @@ namespace pt2onnx {
 struct FloatFormat {
   int exponent_bits;
   int mantissa_bits;
-  bool has_infinity;  // without one, overflow and infinities become NaN: the single code with all bits set
+  bool has_infinity;  // without one, what is too large becomes the largest number (as in torch and ONNX Cast)
 
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
 };

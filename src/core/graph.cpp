@@ -15,7 +15,7 @@ Attributes::Attributes(std::initializer_list<Item> items) {
 
 void Attributes::set(Item item) {
   const auto named = [&](const auto& entry) { return entry.first == item.name; };
-  const auto at = std::find_if(items_.begin(), items_.end(), named);
+  const auto at = std::ranges::find_if(items_, named);
   if (!item.value) {
     if (at != items_.end()) items_.erase(at);
   } else if (at != items_.end()) {

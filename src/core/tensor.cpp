@@ -26,18 +26,18 @@ struct Narrow {
 };
 
 template <typename T>
-constexpr bool is_narrow = false;
+constexpr bool kIsNarrow = false;
 template <const FloatFormat& Format, typename Bits>
-constexpr bool is_narrow<Narrow<Format, Bits>> = true;
+constexpr bool kIsNarrow<Narrow<Format, Bits>> = true;
 
 template <typename Real>
 struct ComplexElement {
   Real real, imaginary;
 };
 template <typename T>
-constexpr bool is_complex_element = false;
+constexpr bool kIsComplex = false;
 template <typename Real>
-constexpr bool is_complex_element<ComplexElement<Real>> = true;
+constexpr bool kIsComplex<ComplexElement<Real>> = true;
 
 /// Calls `f` with a null pointer of the element's type.
 template <typename F>
@@ -70,7 +70,7 @@ decltype(auto) with_element(DType dtype, F&& f) {
 
 std::int64_t truncated(double value) {
   constexpr double limit = 0x1p63;
-  if (!(value >= -limit && value < limit)) {
+  if (std::isnan(value) || value < -limit || value >= limit) {
     throw std::out_of_range("a value of " + std::to_string(value) + " does not fit into int64");
   }
   return static_cast<std::int64_t>(value);
@@ -79,11 +79,11 @@ std::int64_t truncated(double value) {
 /// Between an element and int64 or double.
 template <typename Out, typename T>
 Out read(T element) {
-  if constexpr (is_complex_element<T>) {
+  if constexpr (kIsComplex<T>) {
     throw std::invalid_argument("a complex tensor has no single real number per element");
   } else if constexpr (std::is_same_v<Out, double>) {
     return static_cast<double>(element);
-  } else if constexpr (is_narrow<T> || std::is_floating_point_v<T>) {
+  } else if constexpr (kIsNarrow<T> || std::is_floating_point_v<T>) {
     return truncated(static_cast<double>(element));
   } else {
     if (!std::in_range<std::int64_t>(+element)) {
@@ -95,9 +95,9 @@ Out read(T element) {
 
 template <typename T, typename In>
 T made(In value) {
-  if constexpr (is_complex_element<T>) {
+  if constexpr (kIsComplex<T>) {
     return {static_cast<decltype(T::real)>(value), 0};
-  } else if constexpr (is_narrow<T>) {
+  } else if constexpr (kIsNarrow<T>) {
     return T::of(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
