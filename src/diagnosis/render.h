@@ -14,6 +14,7 @@ std::string_view to_string(StageStatus status);  // "ok", "failed", "skipped", "
 
 struct TextStyle {
   bool colour = false;
+  bool warnings = true;  // the command line logs them instead
 };
 
 /// error[case-1]: ...

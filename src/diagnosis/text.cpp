@@ -103,7 +103,9 @@ std::string text_of(const Report& report, const TextStyle& style) {
   const Painter paint(style);
   std::string out;
   for (const Finding& finding : report.findings) out += text_of(finding, style) + "\n";
-  for (const std::string& warning : report.warnings) out += fmt::format("{} {}\n", paint.warning("warning:"), warning);
+  if (style.warnings)
+    for (const std::string& warning : report.warnings)
+      out += fmt::format("{} {}\n", paint.warning("warning:"), warning);
 
   const std::string failed = failure_label(report);
   if (!failed.empty()) {
