@@ -155,6 +155,7 @@ struct Parameter {
   std::string name;
   TypeRef type;
   std::optional<Literal> default_value;
+  std::optional<Literal> example;  // what the method was traced with, where the file says; its tensors have no bytes
 };
 
 struct Function {

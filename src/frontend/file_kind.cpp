@@ -101,6 +101,8 @@ bool is_weight(std::string_view inner) {
          !inner.ends_with(".pkl");
 }
 
+}  // namespace
+
 std::shared_ptr<const MappedFile> map_file(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -121,8 +123,6 @@ std::shared_ptr<const MappedFile> map_file(const std::string& path) {
     throw LoadError("`" + path + "` cannot be read: " + e.code().message());
   }
 }
-
-}  // namespace
 
 Archive open_torchscript(const std::string& path) {
   Archive archive;

@@ -24,6 +24,9 @@ struct Archive {
   std::vector<const ZipEntry*> weights;
 };
 
+/// Throws LoadError when there is no readable regular file.
+std::shared_ptr<const MappedFile> map_file(const std::string& path);
+
 /// Throws LoadError, which says what the file is and what to do, when it is no TorchScript archive.
 Archive open_torchscript(const std::string& path);
 

@@ -4,7 +4,6 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <future>
@@ -16,6 +15,7 @@
 #include "frontend/lower.h"
 #include "frontend/module_state.h"
 #include "frontend/stand_ins.h"
+#include "frontend/traced_inputs.h"
 
 namespace pt2onnx {
 
@@ -36,14 +36,17 @@ std::vector<std::string> methods_of(const jit::Module& module) {
 
 class LoadedModule final : public TorchModule {
  public:
-  LoadedModule(jit::Module module, std::string method, std::size_t bytes, std::vector<std::string> warnings,
-               std::vector<std::string> unknown)
+  LoadedModule(const std::string& path, jit::Module module, std::string method, std::size_t bytes,
+               std::vector<std::string> warnings, std::vector<std::string> unknown)
       : module_(std::move(module)),
         method_(std::move(method)),
         bytes_(bytes),
         warnings_(std::move(warnings)),
         unknown_(std::move(unknown)),
-        program_(frontend::lower(module_, method_, folder_, constants_)) {}
+        program_(frontend::lower(module_, method_, folder_, constants_)) {
+    frontend::apply_traced_inputs(path, method_, *program_.functions.at(program_.entry->name),
+                                  folder_.types());
+  }
 
   const program::Program& program() const override { return program_; }
   Folder& folder() override { return folder_; }
@@ -110,7 +113,7 @@ jit::Module import(const std::string& path) {
   jit::ExtraFilesMap extra_files;
   return jit::import_ir_module(std::make_shared<jit::CompilationUnit>(), path, c10::Device(at::kCPU),
                                extra_files,
-                               /*load_debug_files=*/true, /*restore_shapes=*/true);
+                               /*load_debug_files=*/true);
 }
 
 /// The operator that torch's importer stumbled over, if that is what its message says.
@@ -122,10 +125,6 @@ std::optional<std::string> unknown_builtin(const std::string& message) {
   name.resize(std::min(name.find_first_of(" .,\n"), name.size()));
   if (name.find("::") == std::string::npos) return std::nullopt;
   return name;
-}
-
-std::string torch_version() {
-  return std::to_string(TORCH_VERSION_MAJOR) + "." + std::to_string(TORCH_VERSION_MINOR);
 }
 
 /// Imports; an operator that the scan of the code did not see (an aten operator newer than this libtorch) gets its
@@ -205,8 +204,8 @@ std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const Loa
   weights_are_sound.get();
   set_mode(module, options, warnings);
   check_method(module, options.method);
-  return std::make_unique<LoadedModule>(std::move(module), options.method, archive.bytes, std::move(warnings),
-                                        std::move(unknown));
+  return std::make_unique<LoadedModule>(path, std::move(module), options.method, archive.bytes,
+                                        std::move(warnings), std::move(unknown));
 }
 
 }  // namespace pt2onnx

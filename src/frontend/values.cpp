@@ -5,6 +5,8 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include "frontend/types.h"
@@ -323,16 +325,39 @@ at::IValue to_ivalue(const Literal& literal, const c10::TypePtr& expected, Tenso
       literal.data);
 }
 
+namespace {
+
+/// "ValueError: ..." at the start of a line; not "model.py(12): forward", a frame.
+bool is_exception_line(std::string_view line) {
+  const auto colon = line.find(": ");
+  if (colon == std::string_view::npos || colon == 0) return false;
+  return std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+  });
+}
+
+/// The interpreter puts tracebacks before what was thrown. Skips them.
+std::string_view without_traceback(std::string_view text) {
+  const auto mark = text.rfind("Traceback of TorchScript");
+  if (mark == std::string_view::npos) return text;
+  for (auto end = text.find('\n', mark); end != std::string_view::npos; end = text.find('\n', end + 1)) {
+    const std::string_view rest = text.substr(end + 1);
+    if (is_exception_line(rest.substr(0, rest.find('\n')))) return rest;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string short_message(const std::exception& e) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&e);
-  std::string text = torch_error ? torch_error->what_without_backtrace() : e.what();
-  // The interpreter wraps what a kernel threw in a traceback; the last "RuntimeError: " begins the kernel's own words.
-  constexpr std::string_view kMark = "RuntimeError: ";
-  if (const auto at = text.rfind(kMark); at != std::string::npos) text.erase(0, at + kMark.size());
-  const auto end = text.find('\n');
-  if (end != std::string::npos) text.resize(end);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return text.empty() ? "unknown error" : text;
+  const std::string text = torch_error ? torch_error->what_without_backtrace() : e.what();
+  std::string_view message = without_traceback(text);
+  for (const std::string_view prefix : {"RuntimeError: ", "builtins."})
+    if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  message = message.substr(0, message.find('\n'));
+  while (!message.empty() && (message.back() == ' ' || message.back() == '.')) message.remove_suffix(1);
+  return message.empty() ? "unknown error" : std::string(message);
 }
 
 }  // namespace pt2onnx::frontend
