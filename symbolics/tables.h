@@ -40,6 +40,7 @@ std::span<const Entry> scatter_table();
 std::span<const Entry> shape_table();
 std::span<const Entry> slice_table();
 std::span<const Entry> sort_table();
+std::span<const Entry> vision_table();
 std::span<const Entry> statistics_table();
 
 }  // namespace pt2onnx

@@ -19,7 +19,9 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::size_t indentation(const std::string& line) { return std::min(line.find_first_not_of(' '), line.size()); }
+std::size_t indentation(const std::string& line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
 
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
@@ -156,7 +158,8 @@ class Reader {
       } else if (at < text.size() && text[at] == '{') {
         ++at;
         std::istringstream values(until("}"));
-        for (std::string value; std::getline(values, value, ',');) tensor.values.push_back(number(trimmed(value)));
+        for (std::string value; std::getline(values, value, ',');)
+          tensor.values.push_back(number(trimmed(value)));
       }
       into.push_back(tensor);
     }
@@ -169,7 +172,8 @@ class Reader {
     const auto slash = sizes.find('/');
     dim.size = static_cast<std::int64_t>(number(sizes.substr(0, slash)));
     if (equals != std::string::npos) dim.name = text.substr(0, equals);
-    dim.other = slash == std::string::npos ? dim.size + 1 : static_cast<std::int64_t>(number(sizes.substr(slash + 1)));
+    dim.other = slash == std::string::npos ? dim.size + 1
+                                           : static_cast<std::int64_t>(number(sizes.substr(slash + 1)));
     return dim;
   }
 
@@ -277,8 +281,9 @@ Tensor make_tensor(const CaseTensor& spec, bool other_sizes, std::uint64_t seed)
     if (!spec.values.empty()) {
       values.push_back(spec.values[static_cast<std::size_t>(i) % spec.values.size()]);
     } else if (is_floating(spec.dtype)) {
-      values.push_back(spec.range ? std::uniform_real_distribution(spec.range->first, spec.range->second)(random)
-                                  : std::normal_distribution()(random));
+      values.push_back(spec.range
+                           ? std::uniform_real_distribution(spec.range->first, spec.range->second)(random)
+                           : std::normal_distribution()(random));
     } else {
       const auto lowest = is_unsigned(spec.dtype) || spec.dtype == DType::Bool ? 0.0 : -5.0;
       const auto range = spec.range.value_or(std::pair{lowest, spec.dtype == DType::Bool ? 1.0 : 5.0});

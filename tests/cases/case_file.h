@@ -32,8 +32,8 @@ namespace pt2onnx::testing {
 
 struct CaseDim {
   std::int64_t size = 0;
-  std::string name;         // of a dynamic dim, else empty
-  std::int64_t other = 0;   // its second size
+  std::string name;        // of a dynamic dim, else empty
+  std::int64_t other = 0;  // its second size
 };
 
 struct CaseTensor {

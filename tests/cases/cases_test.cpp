@@ -51,7 +51,8 @@ TEST_P(Cases, agrees_with_torch) {
   const auto words = run_case(*c, opset, dynamic);
   if (!words.empty())
     ADD_FAILURE_AT(fmt::format("tests/cases/{}.case", c->file).c_str(), c->line)
-        << c->name << " at opset " << opset << (dynamic ? ", dynamic" : "") << "\n" << words;
+        << c->name << " at opset " << opset << (dynamic ? ", dynamic" : "") << "\n"
+        << words;
   if (!has_runtime()) GTEST_SKIP() << "numbers were not compared: " << why_no_runtime();
 }
 

@@ -55,9 +55,15 @@ std::string attribute_text(const Attribute& attribute) {
     std::string operator()(std::int64_t v) const { return std::to_string(v); }
     std::string operator()(double v) const { return fmt::format("{}", v); }
     std::string operator()(const std::string& v) const { return v; }
-    std::string operator()(const std::vector<std::int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
-    std::string operator()(const std::vector<double>& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
-    std::string operator()(const std::vector<std::string>& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
+    std::string operator()(const std::vector<std::int64_t>& v) const {
+      return fmt::format("[{}]", fmt::join(v, ","));
+    }
+    std::string operator()(const std::vector<double>& v) const {
+      return fmt::format("[{}]", fmt::join(v, ","));
+    }
+    std::string operator()(const std::vector<std::string>& v) const {
+      return fmt::format("[{}]", fmt::join(v, ","));
+    }
     std::string operator()(const Tensor&) const { return "tensor"; }
     std::string operator()(const std::shared_ptr<Graph>&) const { return "graph"; }
   };
@@ -88,8 +94,8 @@ std::string check_nodes(const Case& c, const Model& model) {
     if (found != expected.absent) continue;
     std::vector<std::string> names;
     for (const auto* node : nodes) names.push_back(node->op);
-    return fmt::format("{} {}; the graph has {}", expected.op, expected.absent ? "must not be there" : "is missing",
-                       fmt::join(names, " "));
+    return fmt::format("{} {}; the graph has {}", expected.op,
+                       expected.absent ? "must not be there" : "is missing", fmt::join(names, " "));
   }
   return {};
 }
@@ -100,13 +106,15 @@ std::string text_of(const std::vector<Finding>& findings) {
   std::string text;
   for (const auto& finding : findings)
     text += fmt::format("\n  {}{}: {}", finding.op,
-                        finding.which ? fmt::format(" (case {})", static_cast<int>(*finding.which)) : "", finding.reason);
+                        finding.which ? fmt::format(" (case {})", static_cast<int>(*finding.which)) : "",
+                        finding.reason);
   return text;
 }
 
 std::string check_rejection(const ExpectedRejection& expected, const std::vector<Finding>& findings) {
   const bool found = std::ranges::any_of(findings, [&](const Finding& finding) {
-    const bool same_case = !expected.which || (finding.which && static_cast<int>(*finding.which) == *expected.which);
+    const bool same_case =
+        !expected.which || (finding.which && static_cast<int>(*finding.which) == *expected.which);
     return same_case && finding.reason.find(expected.words) != std::string::npos;
   });
   if (found) return {};
@@ -136,12 +144,14 @@ std::map<std::string, std::int64_t> assignment(const Case& c, bool other_sizes) 
 }
 
 /// What the graph says of an output must hold for the tensor that libtorch computes.
-std::string check_type(Value output, const Tensor& expected, const std::map<std::string, std::int64_t>& sizes) {
+std::string check_type(Value output, const Tensor& expected,
+                       const std::map<std::string, std::int64_t>& sizes) {
   if (output.dtype() && *output.dtype() != expected.dtype)
     return fmt::format("inferred {}, torch gives {}", to_string(*output.dtype()), to_string(expected.dtype));
   if (!output.shape()) return {};
   const auto wrong = [&] {
-    return fmt::format("inferred {}, torch gives [{}]", to_string(*output.shape()), fmt::join(expected.dims, ", "));
+    return fmt::format("inferred {}, torch gives [{}]", to_string(*output.shape()),
+                       fmt::join(expected.dims, ", "));
   };
   if (output.shape()->size() != expected.dims.size()) return wrong();
   const auto lookup = [&](const std::string& name) -> std::optional<std::int64_t> {
@@ -155,7 +165,8 @@ std::string check_type(Value output, const Tensor& expected, const std::map<std:
   return {};
 }
 
-std::string compare_run(const Case& c, const Model& model, TorchModule& module, Session& session, bool other_sizes) {
+std::string compare_run(const Case& c, const Model& model, TorchModule& module, Session& session,
+                        bool other_sizes) {
   const auto inputs = tensors_of(c.inputs, other_sizes, 17);
   std::vector<Literal> arguments;
   std::map<std::string, Tensor> by_name;
@@ -175,11 +186,11 @@ std::string compare_run(const Case& c, const Model& model, TorchModule& module, 
     return fmt::format("{} outputs, torch gives {}", actual.size(), expected.size());
   const auto sizes = assignment(c, other_sizes);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const auto difference = compare(fmt::format("output {}", i), expected[i], actual[i],
-                                    tolerance_for(c, expected[i].dtype));
+    const auto difference =
+        compare(fmt::format("output {}", i), expected[i], actual[i], tolerance_for(c, expected[i].dtype));
     if (!difference.passed)
-      return fmt::format("{}: {} (max abs {}, max rel {})", difference.name, difference.note, difference.max_abs,
-                         difference.max_rel);
+      return fmt::format("{}: {} (max abs {}, max rel {})", difference.name, difference.note,
+                         difference.max_abs, difference.max_rel);
     const auto& outputs = model.graph.outputs;
     if (outputs.size() == expected.size()) {
       const auto wrong = check_type(outputs[i], expected[i], sizes);
@@ -200,7 +211,8 @@ std::unique_ptr<TorchModule> load_case(const Case& c) {
   return load_torchscript(file.path(), {});
 }
 
-Translation translate_case(const Case& c, TorchModule& module, int opset, bool dynamic, const Registry& registry) {
+Translation translate_case(const Case& c, TorchModule& module, int opset, bool dynamic,
+                           const Registry& registry) {
   std::vector<InputBinding> bindings;
   for (const auto& input : c.inputs) {
     Shape shape;
@@ -212,8 +224,8 @@ Translation translate_case(const Case& c, TorchModule& module, int opset, bool d
   translation.model.opset = opset;
   InterpretOptions options;
   options.opset = opset;
-  translation.findings = interpret(module.program(), bindings, registry, onnx_catalog(), module.folder(), options,
-                                   translation.model)
+  translation.findings = interpret(module.program(), bindings, registry, onnx_catalog(), module.folder(),
+                                   options, translation.model)
                              .findings;
   return translation;
 }
@@ -226,7 +238,8 @@ std::string run_case(const Case& c, int opset, bool dynamic) {
   if (!findings.empty()) return "not translated:" + text_of(findings);
 
   eliminate_dead_nodes(model);
-  if (const auto words = check_model(model); !words.empty()) return "checker: " + words + "\n" + print_model(model);
+  if (const auto words = check_model(model); !words.empty())
+    return "checker: " + words + "\n" + print_model(model);
   if (const auto words = check_nodes(c, model); !words.empty()) return words + "\n" + print_model(model);
   if (!has_runtime()) return {};
   try {

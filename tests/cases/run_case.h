@@ -21,7 +21,8 @@ struct Translation {
   std::vector<Finding> findings;
 };
 
-Translation translate_case(const Case& c, TorchModule& module, int opset, bool dynamic, const Registry& registry);
+Translation translate_case(const Case& c, TorchModule& module, int opset, bool dynamic,
+                           const Registry& registry);
 
 /// Empty when all is as the case says, else what is not.
 std::string run_case(const Case& c, int opset, bool dynamic);
