@@ -85,7 +85,8 @@ struct FileResult {
     for (const Finding& finding : outcome().report.findings) out += text_of(finding, style) + "\n";
     const std::string lowest = all.lowest_opset ? fmt::format("lowest opset {}", *all.lowest_opset) : "at no opset";
     if (exportable()) return out + fmt::format("{}: exportable at opset {} ({})\n", file, outcome().report.opset, lowest);
-    if (outcome().report.load != StageStatus::Ok) return out + fmt::format("{}: cannot be used\n", file);
+    if (outcome().status == Status::BadInput) return out + fmt::format("{}: cannot be read\n", file);
+    if (outcome().status == Status::Usage) return out + fmt::format("{}: its inputs are not known\n", file);
     return out + fmt::format("{}: not exportable at opset {} ({})\n", file, outcome().report.opset, lowest);
   }
 };
@@ -110,7 +111,7 @@ struct CheckCommand {
         result.emplace(check(model, options, opsets));
       }
       status = worst(status, result->outcome().status);
-      log_problems(result->outcome(), output);
+      log_problems(result->outcome(), models.size() > 1 ? model : std::string());
       reports.push_back(result->outcome().report);
       if (output.json) {
         files.push_back(result->json(model));

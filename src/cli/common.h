@@ -65,10 +65,8 @@ TextStyle stdout_style();
 void set_up_logging(const OutputOptions& output);
 /// One JSON document to stdout.
 void print_json(const nlohmann::ordered_json& document);
-/// Warnings to the log, what went wrong to stderr.
-void log_problems(const Outcome& outcome, const OutputOptions& output);
-/// The words for a status without findings: usage, wrong file, defect.
-void print_error(const Outcome& outcome);
+/// Warnings and the error of the report to the log, each after `subject` (a file name, where there are several files).
+void log_problems(const Outcome& outcome, const std::string& subject = {});
 /// Throws CommandLineError when --report has a suffix that stands for no format.
 void check_report_name(const OutputOptions& output);
 void write_report(std::span<const Report> reports, const OutputOptions& output);

@@ -28,9 +28,6 @@ struct ExportCommand {
     if (options.unsupported == Unsupported::Aten)
       throw CommandLineError("--unsupported aten: not available in this version; use custom");
     if (output_path.empty()) output_path = std::filesystem::path(model).replace_extension(".onnx").string();
-    std::error_code ignored;
-    if (std::filesystem::equivalent(model, output_path, ignored))
-      throw CommandLineError(fmt::format("the output {} would replace the input; pass -o", output_path));
 
     Outcome outcome;
     {
@@ -39,7 +36,7 @@ struct ExportCommand {
       outcome = convert(model, output_path, options);
     }
     const Report& report = outcome.report;
-    log_problems(outcome, output);
+    log_problems(outcome);
     write_report({&report, 1}, output);
     if (output.json) {
       print_json(json_of(report));

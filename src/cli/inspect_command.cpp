@@ -76,7 +76,7 @@ struct InspectCommand {
 
   Status run() {
     const InspectOutcome result = inspect(model, options);
-    log_problems(result.outcome, output);
+    log_problems(result.outcome);
     if (result.outcome.status != Status::Ok) {
       if (output.json)
         print_json({{"version", 1}, {"file", model}, {"kind", nullptr}, {"error", result.outcome.report.error}});

@@ -20,22 +20,31 @@ std::string version_text() {
                      newest_opset(), all.onnxruntime.empty() ? "not built in" : all.onnxruntime);
 }
 
-/// The options or commands that a misspelt word could have meant.
-std::string suggestion(const CLI::App& app, const std::vector<std::string>& unexpected) {
-  const auto commands = app.get_subcommands();
-  std::vector<std::string> known;
-  if (commands.empty()) {
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) known.push_back(command->get_name());
-  } else {
-    for (const CLI::Option* option : commands.front()->get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+std::string near_text(std::string_view word, const std::vector<std::string>& known) {
+  const auto near = near_names(word, known, 1);
+  return near.empty() ? std::string() : fmt::format("; `{}` is near", near.front());
+}
+
+/// Words that no option or argument took.
+std::string unexpected_text(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  std::vector<std::string> options;
+  for (const CLI::App* command : app.get_subcommands())
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  for (const std::string& word : words) {
+    if (!word.starts_with("-")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("there is no option `{}`{}", name, near_text(name, options));
   }
-  for (const std::string& word : unexpected) {
-    if (!commands.empty() && !word.starts_with("--")) continue;
-    const auto near = near_names(word.substr(0, word.find('=')), known, 1);
-    if (!near.empty()) return fmt::format("; `{}` is near", near.front());
-  }
-  return {};
+  return fmt::format("too many arguments: {}", fmt::join(words, " "));
+}
+
+/// The first word is no command.
+std::string no_command_text(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  return fmt::format("there is no {} `{}`{}", word.starts_with("-") ? "option" : "command", word, near_text(word, names));
 }
 
 int usage_error(const CLI::App& app, const std::string& message, bool json) {
@@ -71,13 +80,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e);
   } catch (const CLI::ExtrasError& e) {
-    return usage_error(app, e.what() + suggestion(app, app.remaining(true)), json);
+    return usage_error(app, unexpected_text(app), json);
   } catch (const CLI::ParseError& e) {
     if (argc < 2) {
       fmt::print(stderr, "{}", app.help());
       return static_cast<int>(Status::Usage);
     }
-    return usage_error(app, e.what(), json);
+    return usage_error(app, app.get_subcommands().empty() ? no_command_text(app, argv[1]) : e.what(), json);
   } catch (const CommandLineError& e) {
     return usage_error(app, e.what(), json);
   }

@@ -57,8 +57,11 @@ void print_json(const nlohmann::ordered_json& document) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void print_error(const Outcome& outcome) {
-  std::string message = outcome.report.error;
+void log_problems(const Outcome& outcome, const std::string& subject) {
+  const std::string start = subject.empty() ? subject : subject + ": ";
+  for (const std::string& warning : outcome.report.warnings) spdlog::warn("{}{}", start, warning);
+  if (outcome.report.error.empty()) return;
+  std::string message = start + outcome.report.error;
   if (outcome.status == Status::Defect) {
     message += fmt::format(
         "\n  this is a defect in pt2onnx {}, not in your file; please report it with the command line, this message and, if "
@@ -66,11 +69,6 @@ void print_error(const Outcome& outcome) {
         version());
   }
   spdlog::error("{}", message);
-}
-
-void log_problems(const Outcome& outcome, const OutputOptions&) {
-  for (const std::string& warning : outcome.report.warnings) spdlog::warn("{}", warning);
-  if (!outcome.report.error.empty()) print_error(outcome);
 }
 
 void check_report_name(const OutputOptions& output) {

@@ -19,7 +19,7 @@ void add_show(CLI::App& app, Action& action) {
     action = [self] {
       set_up_logging({});
       const ShowOutcome result = show(self->model, self->options);
-      log_problems(result.outcome, {});
+      log_problems(result.outcome);
       fmt::print("{}", result.text);
       return result.outcome.status;
     };

@@ -28,7 +28,7 @@ struct VerifyCommand {
       outcome = verify(model, onnx, options);
     }
     const Report& report = outcome.report;
-    log_problems(outcome, output);
+    log_problems(outcome);
     write_report({&report, 1}, output);
     if (output.json) {
       print_json(json_of(report));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "diagnosis/near_names.h"
 #include "diagnosis/signature.h"
 
 namespace pt2onnx {
@@ -52,19 +51,12 @@ std::string custom_advice(std::string_view name, const program::Schema* schema, 
       node);
 }
 
-std::string registered_near(std::string_view name, const Registry& registry) {
-  std::string text;
-  for (const std::string& near : near_names(name, registry.names()))
-    text += fmt::format("{}`{}`", text.empty() ? "" : ", ", near);
-  return text;
-}
-
 /// Case 4 where the dictionary has a rule for later opsets.
-Advice from_later_opset(std::string_view name, int first, const AdviceContext& context) {
+Advice from_later_opset(int first, const AdviceContext& context) {
   Advice advice;
   advice.which = Case::OpsetTooLow;
   advice.first_opset = first;
-  advice.reason = fmt::format("`{}` can be expressed from opset {} on; the target is opset {}", name, first, context.opset);
+  advice.reason = fmt::format("it can be expressed from opset {} on; the target is opset {}", first, context.opset);
   advice.advice.push_back(fmt::format("pass `--opset {}` (or a later one)", first));
   return advice;
 }
@@ -73,9 +65,8 @@ Advice user_op(std::string_view name, const program::Schema* schema, const Advic
   Advice advice;
   advice.which = Case::UserOp;
   advice.reason = is_known(schema)
-                      ? fmt::format("`{}` comes from a library outside PyTorch and has no TorchScript body", name)
-                      : fmt::format("`{}` is in none of the libraries that are loaded, and the file holds no body for it",
-                                    name);
+                      ? "it comes from a library outside PyTorch and has no TorchScript body"
+                      : "it is in none of the libraries that are loaded, and the file holds no body for it";
   if (!is_known(schema)) {
     advice.advice.push_back(fmt::format(
         "tell its signature: `--op-schema '{}(Tensor x) -> Tensor'`, with the arguments of the real one; or load the "
@@ -101,8 +92,7 @@ Advice dictionary_gap(std::string_view name, const program::Schema& schema, std:
                                 word.name, word.since, context.opset);
   } else {
     advice.which = Case::DictionaryGap;
-    advice.reason = fmt::format("ONNX has `{}` since opset {}, but pt2onnx has no mapping from `{}` to it", word.name,
-                                word.since, name);
+    advice.reason = fmt::format("ONNX has `{}` since opset {}, but pt2onnx has no mapping to it", word.name, word.since);
   }
   advice.advice.push_back(fmt::format("add the row to a table in symbolics/ (CONTRIBUTING.md, \"add an op\"): `{}`",
                                       mapping_text(name, schema, word)));
@@ -117,10 +107,8 @@ Advice dictionary_gap(std::string_view name, const program::Schema& schema, std:
 Advice no_such_word(std::string_view name, const program::Schema& schema, const AdviceContext& context) {
   Advice advice;
   advice.which = Case::NoSuchWord;
-  advice.reason = fmt::format("no ONNX operator up to opset {} expresses `{}`, and pt2onnx has no composition for it",
-                              context.catalog.newest_opset(), name);
-  if (const std::string near = registered_near(name, context.registry); !near.empty())
-    advice.advice.push_back(fmt::format("where the model can do with it, use an operator that exports: {}", near));
+  advice.reason = fmt::format("no ONNX operator up to opset {} expresses it, and pt2onnx has no composition for it",
+                              context.catalog.newest_opset());
   advice.advice.push_back(
       fmt::format("if it can be composed of other operators, add the composition to symbolics/ (CONTRIBUTING.md, \"add "
                   "an op\"): `{{\"{}\", {}, [](Call& c) -> Results {{ Value x = c.tensor(\"{}\"); ... }}}}`",
@@ -151,7 +139,7 @@ std::string custom_node_text(std::string_view name, const program::Schema& schem
 Advice advise_unmapped(std::string_view name, std::string_view overload, const program::Schema* schema,
                        const AdviceContext& context) {
   const auto found = context.registry.find(name, overload, context.opset);
-  if (!found.rule && found.later) return from_later_opset(name, *found.later, context);
+  if (!found.rule && found.later) return from_later_opset(*found.later, context);
   if (!is_torch_namespace(namespace_of(name)) || !is_known(schema)) return user_op(name, schema, context);
   if (auto words = onnx_words_for(name, *schema, context.catalog); !words.empty())
     return dictionary_gap(name, *schema, std::move(words), context);

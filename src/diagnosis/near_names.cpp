@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> near_names(std::string_view name, std::span<const std::string> candidates, std::size_t limit) {
   // A third of the letters wrong is still a misspelling; more is another word.
-  const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
+  const std::size_t allowed = name.substr(name.find_last_of(":-") + 1).size() / 3;
   std::vector<std::pair<std::size_t, const std::string*>> near;
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(candidate.size(), name.size());

@@ -13,7 +13,8 @@ namespace pt2onnx {
 /// different case count as equal.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidates that a misspelling of `name` could mean, nearest first; empty when none is near.
+/// The candidates that a misspelling of `name` could mean, nearest first; empty when none is near. A namespace
+/// ("aten::") or the dashes of an option do not make a short name longer.
 std::vector<std::string> near_names(std::string_view name, std::span<const std::string> candidates,
                                     std::size_t limit = 3);
 

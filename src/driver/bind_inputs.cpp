@@ -466,7 +466,7 @@ class Binder {
       const auto near = near_names(name, names, 1);
       return BindingError(fmt::format(
           "{}: the method has no argument `{}`; {}", option, name,
-          near.empty() ? names.empty() ? std::string("it takes none") : fmt::format("its arguments are {}", fmt::join(names, ", "))
+          near.empty() ? names.empty() ? std::string("it takes none") : fmt::format("its arguments: {}", fmt::join(names, ", "))
                        : fmt::format("`{}` is near", near.front())));
     };
     for (const auto& [name, spec] : named_)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -141,8 +142,37 @@ void Pipeline::translate(int opset) {
     halt(Status::Usage, fmt::format("--output-names: {} names were given, the model has {} outputs",
                                     options_.output_names.size(), model_->graph.outputs.size()));
   if (options_.optimize) eliminate_dead_nodes(*model_);
+  complete_output_types();
   describe_model();
   done();
+}
+
+/// An ONNX graph must tell dtype and rank of its outputs. Behind a custom node inference knows neither; libtorch does.
+void Pipeline::complete_output_types() {
+  const auto& outputs = model_->graph.outputs;
+  const auto is_open = [](const Value& v) {
+    return v.type().kind == ValueType::Kind::Tensor && (!v.dtype() || !v.shape());
+  };
+  const auto open = std::find_if(outputs.begin(), outputs.end(), is_open);
+  if (open == outputs.end()) return;
+
+  std::string refusal;
+  const auto reference = run_reference(*module_, bound_, bound_.example_sizes, refusal);
+  if (!reference || reference->outputs.size() != outputs.size())
+    halt(Status::Unsupported,
+         fmt::format("dtype and rank of the output `{}` are not known, and ONNX wants them: it depends on a custom node, and "
+                     "libtorch cannot run the module to see{}",
+                     open->name(), refusal.empty() ? "" : ": " + refusal));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_open(outputs[i])) continue;
+    const Tensor& seen = reference->outputs[i];
+    ValueInfo& info = *outputs[i].info();
+    if (!info.type.dtype) info.type.dtype = seen.dtype;
+    if (info.type.shape) continue;
+    info.type.shape.emplace();  // the rank only: the sizes may depend on the input
+    for (std::size_t axis = 0; axis < seen.dims.size(); ++axis)
+      info.type.shape->push_back(Dim::symbol(fmt::format("{}_{}", info.name, axis)));
+  }
 }
 
 void Pipeline::describe_model() {
@@ -163,6 +193,9 @@ void Pipeline::check() {
 
 void Pipeline::write(const std::string& output) {
   begin("write", nullptr);
+  std::error_code missing;
+  if (std::filesystem::equivalent(path_, output, missing))
+    halt(Status::Usage, fmt::format("the output `{}` would replace the input; pass -o", output));
   try {
     write_model(*model_, output, {options_.external_data, std::string(version())});
   } catch (const WriteError& e) {

@@ -56,6 +56,7 @@ class Pipeline {
   void done();
   Status fail(Status status, std::string why);
   [[noreturn]] void halt(Status status, std::string why);
+  void complete_output_types();
   void describe_model();
   void finish_verification();
 
