@@ -10,8 +10,13 @@ namespace pt2onnx {
 namespace detail {
 namespace {
 
-/// How many divisions and maxima are resolved one inside the other; each multiplies the work by their number.
-constexpr int kDepth = 3;
+// Divisions and maxima are resolved one inside the other. Where there are few, each is tried first, for the order can
+// matter; where there are many, only one order is, since each choice multiplies the work. A query takes a millisecond
+// or so at most.
+constexpr std::size_t kFew = 3;
+constexpr int kDepthForFew = 3;
+constexpr int kDepth = 6;
+
 /// A product of more factors is bounded without shifting, which takes 2^degree terms.
 constexpr std::size_t kHighestShiftedDegree = 6;
 
@@ -190,16 +195,17 @@ Interval range_of(const Dim& p, int depth) {
   Interval range = by_terms(p);
   if (p.is_static()) return range;
   range = intersection(range, unless_overflow([&] { return by_shifted_terms(p); }));
+  std::vector<AtomRef> composites = atoms_of(p);
+  std::erase_if(composites, [](const AtomRef& atom) { return atom->kind == Atom::Kind::Symbol; });
+  if (composites.size() <= kFew) {
+    depth = std::min(depth, kDepthForFew);
+  } else {
+    composites.resize(1);
+  }
   if (depth == 0) return range;
-  for (const AtomRef& atom : atoms_of(p)) {
-    range = intersection(range, unless_overflow([&] {
-                           switch (atom->kind) {
-                             case Atom::Kind::FloorDiv: return by_division(p, atom, depth);
-                             case Atom::Kind::Max: return by_cases(p, atom, depth);
-                             case Atom::Kind::Symbol: break;
-                           }
-                           return Interval{};
-                         }));
+  for (const AtomRef& atom : composites) {
+    const auto resolve = atom->kind == Atom::Kind::Max ? by_cases : by_division;
+    range = intersection(range, unless_overflow([&] { return resolve(p, atom, depth); }));
   }
   return range;
 }

@@ -48,7 +48,7 @@ Division divide_with_remainder(const Dim& p, const Dim& q) {
   return result;
 }
 
-/// The floor(a / j) in p, if it is the only division there and counts once.
+/// The floor(a / j) in p, if it is the only division there.
 AtomRef only_division(const Dim& p) {
   AtomRef found;
   for (const AtomRef& atom : detail::atoms_of(p)) {
@@ -56,20 +56,33 @@ AtomRef only_division(const Dim& p) {
     if (found) return nullptr;
     found = atom;
   }
-  if (!found) return nullptr;
-  const auto parts = detail::linear_in(p, found);
-  return parts && parts->cofactor == Dim(1) ? found : nullptr;
+  return found;
 }
 
-/// floor((rest + floor(a / j)) / k) = floor((j * rest + a) / (j * k)) for positive k. A symbolic j or k is multiplied
+/// For positive k: floor((rest + floor(a / j)) / k) = floor((j * rest + a) / (j * k)), and the like for
+/// -floor(a / j) = floor((j - 1 - a) / j), whose coefficient in a remainder is k - 1. A symbolic j or k is multiplied
 /// out only where there is no rest.
 std::optional<Dim> merged_with_inner(const Dim& p, const Dim& k) {
   const AtomRef inner = only_division(p);
-  if (!inner || !detail::never_negative(k)) return std::nullopt;
+  const auto parts = inner ? detail::linear_in(p, inner) : std::nullopt;
+  if (!parts || !detail::never_negative(k)) return std::nullopt;
+  const auto& [cofactor, rest] = *parts;
   const Dim& j = inner->right;
-  const Dim rest = p - detail::of_atom(inner);
-  if (rest != Dim(0) && !(j.is_static() && k.is_static())) return std::nullopt;
-  return floor_div(j * rest + inner->left, j * k);
+  const bool numbers = j.is_static() && k.is_static();
+  if (cofactor == Dim(1) && (numbers || rest == Dim(0))) return floor_div(j * rest + inner->left, j * k);
+  if (!numbers || (cofactor != Dim(-1) && cofactor != k - 1)) return std::nullopt;
+  const Dim merged = floor_div(j * rest + j - 1 - inner->left, j * k);
+  return cofactor == Dim(-1) ? merged : merged + detail::of_atom(inner);
+}
+
+/// Whether floor(p / k) is better written as -floor((k - 1 - p) / k): when that has the smaller coefficients, once the
+/// whole parts are taken out. The padding to a multiple of 7 is full of floor(6*h / 7) = h - floor((h + 6) / 7).
+bool complement_is_simpler(const Dim& p, std::int64_t k) {
+  for (const Term& term : p.terms()) {
+    const std::int64_t other = k - term.coefficient;
+    if (term.coefficient != other) return term.coefficient > other;
+  }
+  return false;
 }
 
 /// floor(p / q) of a remainder p.
@@ -85,6 +98,8 @@ Dim reduced_floor(Dim p, Dim q) {
 
   if (auto merged = merged_with_inner(p, q)) return *merged;
 
+  if (const auto k = q.known(); k && complement_is_simpler(p, *k)) return -floor_div(*k - 1 - p, *k);
+
   const Interval bounds = detail::floor_div(detail::range_of(p), detail::range_of(q));
   if (bounds.lower && bounds.lower == bounds.upper) return *bounds.lower;
 
@@ -99,6 +114,8 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (b == Dim(0)) throw std::domain_error("a size is divided by zero");
   if (a.is_static() && b.is_static()) return detail::floor_quotient(a.constant_term(), b.constant_term());
   if (detail::all_terms(b)[0].coefficient < 0) return floor_div(-a, -b);
+  // Before the whole parts are taken out: modulo 2, floor and -floor could no longer be told apart.
+  if (auto merged = merged_with_inner(a, b)) return *merged;
   Division division = divide_with_remainder(a, b);
   if (division.remainder == Dim(0)) return division.quotient;
   return division.quotient + reduced_floor(std::move(division.remainder), b);

@@ -130,6 +130,13 @@ TEST(Dim, NestedDivisionsMerge) {
   EXPECT_EQ(size.str(), "floor((h + 31)/32)");
 }
 
+TEST(Dim, PaddingToAMultipleRoundsUp) {
+  const Dim padded = h + mod(-h, 32);
+  EXPECT_EQ(padded.str(), "32*floor((h + 31)/32)");
+  EXPECT_EQ(h + mod(7 - mod(h, 7), 7), 7 * ceil_div(h, 7));
+  EXPECT_EQ(floor_div(padded, 32), ceil_div(h, 32));
+}
+
 TEST(Dim, RemaindersVanishWhereTheyAreKnown) {
   EXPECT_EQ(mod(n * c, c), 0);
   EXPECT_EQ(mod(4 * h + 3, 2), 1);
