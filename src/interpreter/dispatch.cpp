@@ -110,9 +110,15 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   if (in_place && schema->name.ends_with('_') && !schema->name.ends_with("__")) {
     auto& cached = functional_[qualified(*schema)];
     if (!cached) {
-      auto copy = std::make_shared<Schema>(*schema);
-      copy->name.pop_back();
-      cached = std::move(copy);
+      // The schema of the functional form may name its arguments otherwise (`dropout(input)`, `dropout_(self)`); in
+      // position they agree. Some in-place operators have no functional form: theirs is named as it would be.
+      const std::string name = schema->name.substr(0, schema->name.size() - 1);
+      if (folder_.exists(name, schema->overload)) cached = folder_.schema(name, schema->overload);
+      if (!cached || cached->arguments.size() != schema->arguments.size()) {
+        auto copy = std::make_shared<Schema>(*schema);
+        copy->name = name;
+        cached = std::move(copy);
+      }
     }
     functional = cached;
   }
