@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <system_error>
 
 #include "frontend/foreign_files.h"
@@ -50,6 +49,7 @@ class Contents {
                        [&](const ZipEntry& entry) { return entry.name.ends_with(suffix); });
   }
   const ZipDirectory& zip() const { return zip_; }
+  const std::string& prefix() const { return prefix_; }
 
  private:
   const ZipDirectory& zip_;
@@ -58,6 +58,17 @@ class Contents {
 
 bool is_torchscript(const Contents& zip) {
   return zip.has_folder("code/") && zip.has("constants.pkl") && zip.has("data.pkl");
+}
+
+/// Whether TorchScript code is in it, wherever: then the archive is one that lost a part.
+bool was_torchscript(const ZipDirectory& zip) {
+  const auto any = [&](auto holds) {
+    return std::any_of(zip.entries().begin(), zip.entries().end(),
+                       [&](const ZipEntry& e) { return holds(e.name); });
+  };
+  return any([](const std::string& name) { return name.find("code/__torch__") != std::string::npos; }) ||
+         (any([](const std::string& name) { return name.ends_with("constants.pkl"); }) &&
+          any([](const std::string& name) { return name.ends_with("data.pkl"); }));
 }
 
 bool is_exported_program(const Contents& zip) {
@@ -132,7 +143,7 @@ Archive open_torchscript(const std::string& path) {
   archive.bytes = bytes.size();
   const bool may_be_zip = bytes.size() >= 4 && bytes[0] == 'P' && bytes[1] == 'K';
   try {
-    archive.directory = std::make_shared<const ZipDirectory>(bytes);
+    archive.directory = std::make_shared<const ZipDirectory>(*archive.file);
   } catch (const ZipError& e) {
     if (may_be_zip && !std::string_view(e.what()).ends_with("missing")) refuse_damaged(path, e);
     refuse(path, describe_foreign_file(bytes));
@@ -140,11 +151,13 @@ Archive open_torchscript(const std::string& path) {
   if (!may_be_zip) refuse(path, describe_foreign_file(bytes));
   try {
     const Contents contents(*archive.directory);
-    if (!is_torchscript(contents)) refuse(path, describe_zip(contents));
-    std::set<std::string_view> names;
+    if (!is_torchscript(contents)) {
+      if (was_torchscript(*archive.directory)) throw ZipError("parts of a TorchScript archive are missing");
+      refuse(path, describe_zip(contents));
+    }
+    archive.prefix = contents.prefix();
     for (const ZipEntry& entry : archive.directory->entries()) {
       const std::string_view inner = contents.inner(entry);
-      if (!names.insert(entry.name).second) throw ZipError("`" + entry.name + "` is in it twice");
       if (is_weight(inner)) {
         archive.weights.push_back(&entry);
       } else if (inner.ends_with(".py") || inner.ends_with(".pkl")) {
@@ -158,6 +171,12 @@ Archive open_torchscript(const std::string& path) {
     refuse_damaged(path, e);
   }
   return archive;
+}
+
+std::optional<std::string> Archive::read(std::string_view name) const {
+  const ZipEntry* entry = directory->find(prefix + std::string(name));
+  if (!entry) return std::nullopt;
+  return directory->read(*entry);
 }
 
 void Archive::check_weights() const {

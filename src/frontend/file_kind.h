@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/zip_file.h"
@@ -16,11 +18,14 @@ struct Archive {
   std::size_t bytes = 0;
   std::string code;  // all of code/*.py, and the pickles, one after the other
 
+  /// The content of an entry by its name below the archive's top folder ("code/__torch__.py"), if it is there.
+  std::optional<std::string> read(std::string_view name) const;
   /// Compares the weights with their checksums. Throws LoadError.
   void check_weights() const;
 
   std::shared_ptr<const MappedFile> file;
   std::shared_ptr<const ZipDirectory> directory;
+  std::string prefix;  // the top folder: "resnet18/"
   std::vector<const ZipEntry*> weights;
 };
 

@@ -74,7 +74,7 @@ NamedValues read_input_data(const std::string& path) {
   try {
     if (bytes.size() > 1 && bytes[0] == 0x93 && bytes[1] == 'N')
       return {{positional(0), Literal{frontend::read_npy({bytes.begin(), bytes.end()})}}};
-    const frontend::ZipDirectory zip(bytes);
+    const frontend::ZipDirectory zip(*file);
     const auto is_array = [](const frontend::ZipEntry& entry) { return entry.name.ends_with(kArraySuffix); };
     if (std::all_of(zip.entries().begin(), zip.entries().end(), is_array)) return read_arrays(zip);
     for (const frontend::ZipEntry& entry : zip.entries()) zip.check(entry);

@@ -1,5 +1,6 @@
 #include "frontend/locations.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -67,43 +68,68 @@ const Frame& users_frame(const std::vector<Frame>& frames) {
   return frames.front();
 }
 
-std::string line_of(const SourceRange& range) {
-  return trimmed(range.source()->get_line(range.source()->lineno_for_offset(range.start())).str());
+/// The line of a text that an offset is in.
+std::string_view line_at(std::string_view text, std::size_t offset) {
+  const auto before = text.substr(0, offset).rfind('\n');
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-/// The place that a range names, if it names one.
-std::shared_ptr<SourceLocation> place_of(const SourceRange& range) {
+/// The user's place, or null when the record names none (glue code of torch's own).
+std::shared_ptr<SourceLocation> original_place(const OriginalRange& range) {
   auto location = std::make_shared<SourceLocation>();
-  const std::string text = range.text().str();
-  if (const auto frames = parse_stack(text); !frames.empty()) {
+  if (const auto frames = parse_stack(range.text); !frames.empty()) {
     const Frame& frame = users_frame(frames);
     location->file = frame.file;
     location->line = frame.line;
     return location;
   }
-  const auto place = range.file_line_col();
-  if (!place || std::get<0>(*place).empty()) return nullptr;
-  location->file = std::get<0>(*place);
-  location->line = static_cast<int>(std::get<1>(*place));
-  location->column = static_cast<int>(std::get<2>(*place));
-  location->text = line_of(range);
+  if (range.file.empty()) return nullptr;
+  const std::string_view before = std::string_view(range.text).substr(0, range.begin);
+  const auto newline = before.rfind('\n');
+  location->file = range.file;
+  location->line = range.first_line + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  location->column =
+      static_cast<int>(newline == std::string_view::npos ? range.begin : range.begin - newline - 1);
+  location->text = trimmed(line_at(range.text, range.begin));
   return location;
+}
+
+std::string archived_line(const SourceRange& range) {
+  return trimmed(range.source()->get_line(range.source()->lineno_for_offset(range.start())).str());
+}
+
+std::shared_ptr<SourceLocation> archived_place(const SourceRange& range) {
+  const auto place = range.file_line_col();
+  if (!place) return nullptr;
+  return std::make_shared<SourceLocation>(
+      SourceLocation{std::get<0>(*place), static_cast<int>(std::get<1>(*place)),
+                     static_cast<int>(std::get<2>(*place)), archived_line(range)});
 }
 
 }  // namespace
 
+const DebugRecords& LocationTable::records_of(const std::string& code_file) {
+  auto& records = records_[code_file];
+  if (!records)
+    records = std::make_unique<const DebugRecords>(archive_.read(code_file + ".debug_pkl").value_or(""));
+  return *records;
+}
+
 program::LocationRef LocationTable::of(const SourceRange& range) {
-  if (!range.source()) return nullptr;
-  const auto generated = range.findSourceRangeThatGenerated();
-  const SourceRange& key = generated && generated->source() ? *generated : range;
-  const auto [known, is_new] = known_.try_emplace({key.source(), key.start()});
-  if (!is_new) return known->second;
-  std::shared_ptr<SourceLocation> location =
-      generated && generated->source() ? place_of(*generated) : nullptr;
-  if (!location) location = place_of(range);
-  // The tracer keeps no source lines; the archive's own code is the next best.
-  if (location && location->text.empty()) location->text = line_of(range);
-  return known->second = std::move(location);
+  if (!range.source() || !range.source()->filename()) return nullptr;
+  const DebugRecords& records = records_of(*range.source()->filename());
+  const std::size_t record = records.find(range.start());
+  if (record == DebugRecords::kNone) return archived_place(range);
+
+  const auto [known, is_new] = known_.try_emplace({&records, record});
+  if (is_new) {
+    std::shared_ptr<SourceLocation> location = original_place(records.range(record));
+    // The tracer keeps no source lines; the archive's own code is the next best.
+    if (location && location->text.empty()) location->text = archived_line(range);
+    known->second = std::move(location);
+  }
+  return known->second ? known->second : archived_place(range);
 }
 
 }  // namespace pt2onnx::frontend

@@ -26,8 +26,8 @@ bool is_vararg_stub(const c10::FunctionSchema& schema) { return schema.is_vararg
 
 class Lowering {
  public:
-  Lowering(TorchFolder& folder, std::vector<GraphConstant>& constants)
-      : folder_(folder), literals_(folder.types()), constants_(constants) {}
+  Lowering(const Archive& archive, TorchFolder& folder, std::vector<GraphConstant>& constants)
+      : folder_(folder), literals_(folder.types()), constants_(constants), locations_(archive) {}
 
   Program run(const jit::Module& module, const std::string& method) {
     program_.root = std::get<program::ObjectRef>(literals_.read_named(module._ivalue()).data);
@@ -243,9 +243,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const jit::Module& module, const std::string& method, TorchFolder& folder,
-              std::vector<GraphConstant>& constants) {
-  return Lowering(folder, constants).run(module, method);
+Program lower(const jit::Module& module, const std::string& method, const Archive& archive,
+              TorchFolder& folder, std::vector<GraphConstant>& constants) {
+  return Lowering(archive, folder, constants).run(module, method);
 }
 
 }  // namespace pt2onnx::frontend

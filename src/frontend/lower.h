@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/file_kind.h"
 #include "frontend/folder.h"
 #include "pt2onnx/program.h"
 
@@ -19,7 +20,7 @@ struct GraphConstant {
 
 /// Lowers a method of the module and everything that it calls. Devices other than the CPU in the module's own graphs
 /// become the CPU, so that the reference runs here. `method` exists.
-program::Program lower(const torch::jit::Module& module, const std::string& method, TorchFolder& folder,
-                       std::vector<GraphConstant>& constants);
+program::Program lower(const torch::jit::Module& module, const std::string& method, const Archive& archive,
+                       TorchFolder& folder, std::vector<GraphConstant>& constants);
 
 }  // namespace pt2onnx::frontend

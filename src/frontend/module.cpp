@@ -36,15 +36,15 @@ std::vector<std::string> methods_of(const jit::Module& module) {
 
 class LoadedModule final : public TorchModule {
  public:
-  LoadedModule(const std::string& path, jit::Module module, std::string method, std::size_t bytes,
+  LoadedModule(const frontend::Archive& archive, jit::Module module, std::string method,
                std::vector<std::string> warnings, std::vector<std::string> unknown)
       : module_(std::move(module)),
         method_(std::move(method)),
-        bytes_(bytes),
+        bytes_(archive.bytes),
         warnings_(std::move(warnings)),
         unknown_(std::move(unknown)),
-        program_(frontend::lower(module_, method_, folder_, constants_)) {
-    frontend::apply_traced_inputs(path, method_, *program_.functions.at(program_.entry->name),
+        program_(frontend::lower(module_, method_, archive, folder_, constants_)) {
+    frontend::apply_traced_inputs(archive.path, method_, *program_.functions.at(program_.entry->name),
                                   folder_.types());
   }
 
@@ -110,10 +110,21 @@ class QuietHandler final : public c10::WarningHandler {
 jit::Module import(const std::string& path) {
   QuietHandler handler;
   const c10::WarningUtils::WarningHandlerGuard quiet(&handler);
-  jit::ExtraFilesMap extra_files;
   return jit::import_ir_module(std::make_shared<jit::CompilationUnit>(), path, c10::Device(at::kCPU),
-                               extra_files,
-                               /*load_debug_files=*/true);
+                               /*load_debug_files=*/false);  // LocationTable reads them
+}
+
+/// What torch says to an archive that it does not take.
+LoadError refusal(const std::string& path, const std::exception& e, const std::vector<std::string>& unknown) {
+  if (dynamic_cast<const std::bad_alloc*>(&e))
+    return LoadError("`" + path + "` needs more memory than there is");
+  std::string advice;
+  if (!unknown.empty())
+    advice =
+        "; `" + unknown.front() +
+        "` is no operator of libtorch: give its true schema (--op-schema) or its library (--load-library)";
+  return LoadError("`" + path + "` is a TorchScript archive that libtorch " + torch_version() +
+                   " cannot load: " + frontend::short_message(e) + advice);
 }
 
 /// The operator that torch's importer stumbled over, if that is what its message says.
@@ -135,23 +146,12 @@ jit::Module import_with_stand_ins(const std::string& path, std::vector<std::stri
   for (int attempt = 0;; ++attempt) {
     try {
       return import(path);
-    } catch (const std::bad_alloc&) {
-      throw;
     } catch (const std::exception& e) {
       const auto name = unknown_builtin(e.what());
-      if (name && *name != last && attempt < kLimit) {
-        last = *name;
-        for (std::string& added : frontend::register_stand_ins({{*name, 1}}))
-          unknown.push_back(std::move(added));
-        continue;
-      }
-      std::string advice;
-      if (!unknown.empty())
-        advice = "; `" + unknown.front() +
-                 "` is no operator of libtorch: give its true schema (--op-schema) or its library "
-                 "(--load-library)";
-      throw LoadError("`" + path + "` is a TorchScript archive that libtorch " + torch_version() +
-                      " cannot load: " + frontend::short_message(e) + advice);
+      if (!name || *name == last || attempt == kLimit) throw refusal(path, e, unknown);
+      last = *name;
+      for (std::string& added : frontend::register_stand_ins({{*name, 1}}))
+        unknown.push_back(std::move(added));
     }
   }
 }
@@ -204,8 +204,14 @@ std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const Loa
   weights_are_sound.get();
   set_mode(module, options, warnings);
   check_method(module, options.method);
-  return std::make_unique<LoadedModule>(path, std::move(module), options.method, archive.bytes,
-                                        std::move(warnings), std::move(unknown));
+  try {
+    return std::make_unique<LoadedModule>(archive, std::move(module), options.method, std::move(warnings),
+                                          unknown);
+  } catch (const std::logic_error&) {
+    throw;  // a defect of the front end
+  } catch (const std::exception& e) {
+    throw refusal(path, e, unknown);  // torch compiles a method's code when it is first asked for
+  }
 }
 
 }  // namespace pt2onnx

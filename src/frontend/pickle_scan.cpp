@@ -160,6 +160,8 @@ PickleScan scan_pickle(std::string_view bytes) {
 std::string describe_saved_object(const PickleScan& scan) {
   if (scan.starts_with_global) {
     const std::string& type = scan.globals.front();
+    if (type.starts_with("__torch__."))
+      return "the data of a TorchScript module without its code: copy or download the whole file again";
     if (!is_plain(type))
       return "a module pickled by `torch.save(module)` (class `" + type +
              "`), which only Python can read: load it there, then `torch.jit.trace(module.eval(), "

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <system_error>
 
 namespace pt2onnx::frontend {
@@ -48,6 +49,14 @@ class Reader {
  private:
   std::span<const unsigned char> bytes_;
 };
+
+/// A name in backticks for a message; a damaged one may hold anything.
+std::string quoted(const std::string& name) {
+  std::string out = name;
+  for (char& c : out)
+    if (c < 0x20 || c > 0x7e) c = '?';
+  return "`" + out + "`";
+}
 
 struct DirectoryPlace {
   std::uint64_t offset = 0, count = 0;
@@ -99,10 +108,10 @@ std::uint32_t checksum(std::span<const unsigned char> bytes) {
 
 std::string inflate_all(std::span<const unsigned char> packed, std::uint64_t size, const std::string& name) {
   // Deflate cannot do better than about 1:1032; a header that claims more would only make us reserve memory.
-  if (size / 1100 > packed.size() + 64) throw ZipError("the size of `" + name + "` is impossible");
+  if (size / 1100 > packed.size() + 64) throw ZipError("the size of " + quoted(name) + " is impossible");
   std::string out(size, '\0');
   z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw ZipError("`" + name + "` cannot be unpacked");
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw ZipError(quoted(name) + " cannot be unpacked");
   constexpr std::uint64_t kStep = 1U << 30;  // zlib counts in 32 bits
   std::size_t in = 0, done = 0;
   int status = Z_OK;
@@ -118,7 +127,7 @@ std::string inflate_all(std::span<const unsigned char> packed, std::uint64_t siz
     if (had_in == stream.avail_in && had_out == stream.avail_out) break;
   }
   inflateEnd(&stream);
-  if (status != Z_STREAM_END || done != size) throw ZipError("`" + name + "` cannot be unpacked");
+  if (status != Z_STREAM_END || done != size) throw ZipError(quoted(name) + " cannot be unpacked");
   return out;
 }
 
@@ -145,10 +154,19 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) munmap(const_cast<unsigned char*>(bytes_.data()), bytes_.size());  // NOLINT
 }
 
-ZipDirectory::ZipDirectory(std::span<const unsigned char> file) : file_(file) {
-  const Reader reader(file);
+void MappedFile::forget(std::span<const unsigned char> part) const {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+  // A hint only: the pages are clean and come back from the file.
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // NOLINT
+}
+
+ZipDirectory::ZipDirectory(const MappedFile& file) : file_(file) {
+  const Reader reader(file.bytes());
   const DirectoryPlace place = find_directory(reader);
   std::uint64_t at = place.offset;
+  std::set<std::string> names;
   for (std::uint64_t i = 0; i < place.count; ++i) {
     reader.range(at, kDirectoryHeaderSize);
     if (reader.u32(at) != kDirectoryHeader) throw ZipError("its directory is damaged");
@@ -162,6 +180,7 @@ ZipDirectory::ZipDirectory(std::span<const unsigned char> file) : file_(file) {
                         comment = reader.u16(at + 32);
     entry.name = reader.text(at + kDirectoryHeaderSize, name);
     read_zip64_extra(reader, at + kDirectoryHeaderSize + name, extra, entry);
+    if (!names.insert(entry.name).second) throw ZipError(quoted(entry.name) + " is in it twice");
     entries_.push_back(std::move(entry));
     at += kDirectoryHeaderSize + name + extra + comment;
   }
@@ -174,12 +193,12 @@ const ZipEntry* ZipDirectory::find(std::string_view name) const {
 }
 
 std::span<const unsigned char> ZipDirectory::stored(const ZipEntry& entry) const {
-  const Reader reader(file_);
+  const Reader reader(file_.bytes());
   if (reader.u32(entry.header) != kLocalHeader)
-    throw ZipError("the header of `" + entry.name + "` is damaged");
+    throw ZipError("the header of " + quoted(entry.name) + " is damaged");
   const std::uint64_t name = reader.u16(entry.header + 26), extra = reader.u16(entry.header + 28);
   if (reader.text(entry.header + kLocalHeaderSize, name) != entry.name)
-    throw ZipError("the header of `" + entry.name + "` is damaged");
+    throw ZipError("the header of " + quoted(entry.name) + " is damaged");
   return reader.range(entry.header + kLocalHeaderSize + name + extra, entry.compressed);
 }
 
@@ -191,20 +210,29 @@ std::string ZipDirectory::read(const ZipEntry& entry) const {
   } else if (entry.method == 0 && entry.compressed == entry.size) {
     out.assign(packed.begin(), packed.end());
   } else {
-    throw ZipError("`" + entry.name + "` is packed in a way that is not known");
+    throw ZipError(quoted(entry.name) + " is packed in a way that is not known");
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(out.data());
   if (checksum({bytes, out.size()}) != entry.crc)
-    throw ZipError("`" + entry.name + "` does not match its checksum");
+    throw ZipError(quoted(entry.name) + " does not match its checksum");
   return out;
 }
 
 void ZipDirectory::check(const ZipEntry& entry) const {
   if (entry.method != 0 || entry.compressed != entry.size) {
     read(entry);
-  } else if (checksum(stored(entry)) != entry.crc) {
-    throw ZipError("`" + entry.name + "` does not match its checksum");
+    return;
   }
+  // Piece by piece, so that weights are not in memory a second time.
+  constexpr std::size_t kPiece = std::size_t{4} << 20;
+  unsigned long sum = 0;
+  for (auto rest = stored(entry); !rest.empty();) {
+    const auto piece = rest.first(std::min(rest.size(), kPiece));
+    sum = crc32_z(sum, piece.data(), piece.size());
+    file_.forget(piece);
+    rest = rest.subspan(piece.size());
+  }
+  if (sum != entry.crc) throw ZipError(quoted(entry.name) + " does not match its checksum");
 }
 
 }  // namespace pt2onnx::frontend

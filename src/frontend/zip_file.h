@@ -23,6 +23,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const unsigned char> bytes() const { return bytes_; }
+  /// Gives back the memory of a part that need not be looked at again soon; reading it again is allowed.
+  void forget(std::span<const unsigned char> part) const;
 
  private:
   std::span<const unsigned char> bytes_;
@@ -41,10 +43,10 @@ struct ZipError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The directory of an archive over bytes that outlive it.
+/// The directory of an archive in a file that outlives it.
 class ZipDirectory {
  public:
-  explicit ZipDirectory(std::span<const unsigned char> file);
+  explicit ZipDirectory(const MappedFile& file);
 
   const std::vector<ZipEntry>& entries() const { return entries_; }
   const ZipEntry* find(std::string_view name) const;
@@ -57,7 +59,7 @@ class ZipDirectory {
  private:
   std::span<const unsigned char> stored(const ZipEntry& entry) const;
 
-  std::span<const unsigned char> file_;
+  const MappedFile& file_;
   std::vector<ZipEntry> entries_;
 };
 
