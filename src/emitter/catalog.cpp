@@ -23,7 +23,7 @@ OpParameter parameter(const OpSchema& schema, const OpSchema::FormalParameter& f
     if (!proto.has_tensor_type()) continue;
     if (const auto dtype = dtype_from_onnx(proto.tensor_type().elem_type())) p.dtypes.push_back(*dtype);
   }
-  std::sort(p.dtypes.begin(), p.dtypes.end());  // onnx keeps a set ordered by address
+  std::ranges::sort(p.dtypes);  // onnx keeps a set ordered by address
   // The values of a heterogeneous variadic parameter (those that a Loop carries) share no type.
   if (from.GetIsHomogeneous() && schema.typeConstraintMap().contains(from.GetTypeStr())) {
     p.type_variable = from.GetTypeStr();
@@ -61,8 +61,7 @@ std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
   for (const auto& [name, attribute] : schema.attributes()) {
     s.attributes.push_back({name, attribute_kind(attribute.type), attribute.required});
   }
-  std::sort(s.attributes.begin(), s.attributes.end(),
-            [](const OpAttribute& a, const OpAttribute& b) { return a.name < b.name; });
+  std::ranges::sort(s.attributes, {}, &OpAttribute::name);
   return entry;
 }
 
@@ -71,7 +70,7 @@ std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
 const CatalogEntry* OnnxCatalog::entry(const std::string& domain, const std::string& op, int opset) const {
   const OpSchema* schema = OpSchemaRegistry::Schema(op, opset, domain);
   if (schema == nullptr || schema->Deprecated()) return nullptr;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   auto& slot = entries_[schema];
   if (slot == nullptr) slot = make_entry(*schema);
   return slot.get();

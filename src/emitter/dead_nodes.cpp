@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 #include "emitter/emitter.h"
@@ -12,19 +13,19 @@ class Sweep {
  public:
   void run(Graph& graph) {
     for (const Value output : graph.outputs) used_.insert(output.info());
-    for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-      if (is_used(**node))
-        visit(**node);
+    for (auto& node : std::views::reverse(graph.nodes)) {
+      if (is_used(*node))
+        visit(*node);
       else
-        node->reset();
+        node.reset();
     }
     std::erase(graph.nodes, nullptr);
   }
 
  private:
   bool is_used(const Node& node) const {
-    return std::any_of(node.outputs.begin(), node.outputs.end(),
-                       [this](Value output) { return output && used_.contains(output.info()); });
+    return std::ranges::any_of(node.outputs,
+                               [this](Value output) { return output && used_.contains(output.info()); });
   }
 
   void visit(Node& node) {

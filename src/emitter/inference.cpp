@@ -56,6 +56,7 @@ class BodyTypes final : public GraphInferencer {
                                  std::to_string(types.size()));
     }
     std::vector<const TypeProto*> result;
+    result.reserve(outputs_.size());
     for (const TypeProto& type : outputs_) result.push_back(&type);
     return result;
   }

@@ -16,7 +16,18 @@ using onnx::NodeProto;
 
 constexpr int kNodeMetadataVersion = 10;  // the IR version that gave nodes metadata_props
 
+// Which IR version came with which opset, from the table in onnx's docs/Versioning.md (its Python helper has the same;
+// its C++ library has none): {first opset, IR version}.
+constexpr std::pair<int, int> kFirstOpsets[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9},
+                                                {15, 8},  {12, 7},  {11, 6},  {10, 5},  {9, 4}};
+
 using Values = std::unordered_set<const ValueInfo*>;
+
+Values infos(const std::vector<Value>& values) {
+  Values result;
+  for (const Value v : values) result.insert(v.info());
+  return result;
+}
 
 /// The names of the emitted values: those that they have, but constants are called after the parameter they hold.
 class Names {
@@ -24,13 +35,12 @@ class Names {
   explicit Names(const Graph& main) {
     collect(main);
     // A constant that the model returns keeps its own name; it comes first, so that others can share it.
-    for (const Value output : main.outputs) {
-      if (constants_seen_.contains(output.info()) && !names_.contains(output.info())) {
-        store(*output.info(), output.name());
-      }
+    const Values outputs = infos(main.outputs);
+    for (const Constant& constant : constants_) {
+      if (outputs.contains(constant.info)) store(constant, constant.info->name);
     }
-    for (const ValueInfo* constant : constants_) {
-      if (!names_.contains(constant)) share_or_store(*constant);
+    for (const Constant& constant : constants_) {
+      if (!outputs.contains(constant.info)) share_or_store(constant);
     }
   }
 
@@ -49,6 +59,11 @@ class Names {
   const std::vector<std::pair<std::string, const Tensor*>>& stored() const { return stored_; }
 
  private:
+  struct Constant {
+    const ValueInfo* info;
+    const Tensor* tensor;
+  };
+
   void collect(const Graph& graph) {
     for (const Value input : graph.inputs) define(input);
     for (const auto& node : graph.nodes) {
@@ -69,31 +84,32 @@ class Names {
   }
 
   void use(Value v) {
-    if (!v || v.constant() == nullptr || defined_.contains(v.info())) return;
-    if (constants_seen_.insert(v.info()).second) constants_.push_back(v.info());
+    const Tensor* tensor = v ? v.constant() : nullptr;
+    if (tensor == nullptr || defined_.contains(v.info())) return;
+    if (constants_seen_.insert(v.info()).second) constants_.push_back({v.info(), tensor});
   }
 
-  void share_or_store(const ValueInfo& info) {
-    const auto shared = by_elements_.find(elements(*info.constant));
+  void share_or_store(const Constant& constant) {
+    const auto shared = by_elements_.find(elements(*constant.tensor));
     if (shared != by_elements_.end()) {
-      names_[&info] = shared->second;
+      names_[constant.info] = shared->second;
       return;
     }
-    const std::string& parameter = info.constant->name;
-    store(info, !parameter.empty() && !taken_.contains(parameter) ? parameter : info.name);
+    const std::string& parameter = constant.tensor->name;
+    store(constant, !parameter.empty() && !taken_.contains(parameter) ? parameter : constant.info->name);
   }
 
-  void store(const ValueInfo& info, const std::string& wanted) {
-    const std::string& name = names_[&info] = fresh(wanted);
-    by_elements_.emplace(elements(*info.constant), name);
-    stored_.emplace_back(name, &*info.constant);
+  void store(const Constant& constant, const std::string& wanted) {
+    const std::string& name = names_[constant.info] = fresh(wanted);
+    by_elements_.emplace(elements(*constant.tensor), name);
+    stored_.emplace_back(name, constant.tensor);
   }
 
   using Elements = std::tuple<const std::byte*, DType, std::vector<std::int64_t>>;
   static Elements elements(const Tensor& t) { return {t.bytes.data(), t.dtype, t.dims}; }
 
   Values defined_, constants_seen_;
-  std::vector<const ValueInfo*> constants_;  // in the order of their first use
+  std::vector<Constant> constants_;  // in the order of their first use
   std::unordered_set<std::string> taken_;
   std::unordered_map<const ValueInfo*, std::string> names_;  // of constants
   std::map<Elements, std::string> by_elements_;
@@ -111,13 +127,9 @@ class Emission {
 
   void emit(const Graph& graph, GraphProto& to, bool is_main) {
     to.set_name(graph.name);
-    Values outputs;
-    for (const Value output : graph.outputs) outputs.insert(output.info());
-    Values local;
-    for (const Value input : graph.inputs) {
-      local.insert(input.info());
-      add_value(*to.add_input(), input, input.name());
-    }
+    const Values outputs = infos(graph.outputs);
+    Values local = infos(graph.inputs);
+    for (const Value input : graph.inputs) add_value(*to.add_input(), input, input.name());
     for (const auto& node : graph.nodes) {
       emit(*node, *to.add_node());
       for (const Value output : node->outputs) {
@@ -196,11 +208,7 @@ class Emission {
 }  // namespace
 
 int ir_version_for(int opset) {
-  // Which IR version came with which opset, from the table in onnx's docs/Versioning.md (its Python helper has the
-  // same; its C++ library has none): the first opset of each IR version.
-  static constexpr std::pair<int, int> kFirstOpset[] = {
-      {28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
-  for (const auto& [first, ir] : kFirstOpset) {
+  for (const auto& [first, ir] : kFirstOpsets) {
     if (opset >= first) return ir;
   }
   return 3;

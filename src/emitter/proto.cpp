@@ -58,11 +58,10 @@ void set_shape(onnx::TensorShapeProto& to, const Shape& shape, DimNames* names) 
 
 bool set_type(onnx::TypeProto& to, const ValueType& type, DimNames* names) {
   if (!type.dtype) return false;
-  auto& tensor = type.kind == ValueType::Kind::Sequence
-                     ? *to.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()
-                 : type.kind == ValueType::Kind::Optional
-                     ? *to.mutable_optional_type()->mutable_elem_type()->mutable_tensor_type()
-                     : *to.mutable_tensor_type();
+  onnx::TypeProto* element = &to;
+  if (type.kind == ValueType::Kind::Sequence) element = to.mutable_sequence_type()->mutable_elem_type();
+  if (type.kind == ValueType::Kind::Optional) element = to.mutable_optional_type()->mutable_elem_type();
+  auto& tensor = *element->mutable_tensor_type();
   tensor.set_elem_type(elem_type(*type.dtype));
   if (type.shape) set_shape(*tensor.mutable_shape(), *type.shape, names);
   return true;

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "emitter/emitter.h"
 
 namespace pt2onnx {
@@ -7,7 +9,6 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
-using testing::Not;
 
 TEST(Catalog, FindsTheFormOfAnOpset) {
   const OpCatalog& catalog = onnx_catalog();
@@ -34,8 +35,7 @@ TEST(Catalog, KnowsTypesAndAttributes) {
   EXPECT_THAT(conv->inputs[0].dtypes, ElementsAre(DType::Float32, DType::Float64, DType::Float16));
   EXPECT_TRUE(conv->inputs[2].optional);
 
-  const auto group = std::find_if(conv->attributes.begin(), conv->attributes.end(),
-                                  [](const OpAttribute& a) { return a.name == "group"; });
+  const auto group = std::ranges::find(conv->attributes, "group", &OpAttribute::name);
   ASSERT_NE(group, conv->attributes.end());
   EXPECT_EQ(group->kind, OpAttribute::Kind::Int);
   EXPECT_FALSE(group->required);

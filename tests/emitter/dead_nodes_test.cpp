@@ -9,6 +9,7 @@ using testing::ElementsAre;
 
 std::vector<std::string> ops(const Graph& graph) {
   std::vector<std::string> result;
+  result.reserve(graph.nodes.size());
   for (const auto& node : graph.nodes) result.push_back(node->op);
   return result;
 }
@@ -40,7 +41,8 @@ TEST(DeadNodes, SeeWhatSubgraphsTakeFromOutside) {
   const Value captured = m.op("Relu", {x});
   const Value captured_by_dead = m.op("Tanh", {x});
   const Value returned = m.op("Abs", {x});
-  const auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
+  const auto yes = std::make_shared<Graph>();
+  const auto no = std::make_shared<Graph>();
   yes->outputs = {m.op("Neg", {captured}, {}, yes.get())};
   m.op("Exp", {captured_by_dead}, {}, yes.get());
   no->outputs = {returned};

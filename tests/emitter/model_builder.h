@@ -15,6 +15,12 @@ inline ValueType tensor_type(DType dtype, Shape shape) {
   return {ValueType::Kind::Tensor, dtype, std::move(shape)};
 }
 
+inline Tensor zero_tensor(std::vector<std::int64_t> dims, DType dtype = DType::Float32) {
+  std::size_t count = size_of(dtype);
+  for (const auto dim : dims) count *= static_cast<std::size_t>(dim);
+  return Tensor::of_bytes(std::vector<std::byte>(count), std::move(dims), dtype);
+}
+
 class ModelBuilder {
  public:
   explicit ModelBuilder(int opset) { model.opset = opset; }
@@ -41,9 +47,7 @@ class ModelBuilder {
   }
 
   Value zeros(std::string name, std::vector<std::int64_t> dims, DType dtype = DType::Float32) {
-    std::size_t count = size_of(dtype);
-    for (const auto dim : dims) count *= static_cast<std::size_t>(dim);
-    return constant(std::move(name), Tensor::of_bytes(std::vector<std::byte>(count), std::move(dims), dtype));
+    return constant(std::move(name), zero_tensor(std::move(dims), dtype));
   }
 
   /// A node of the graph, its outputs typed by inference; dims that inference leaves open become symbols of their own.
@@ -61,12 +65,13 @@ class ModelBuilder {
       ValueType& type = node->outputs[i].info()->type;
       type.kind = types[i].kind;
       type.dtype = types[i].dtype;
-      if (!types[i].dims) continue;
-      type.shape.emplace();
-      for (const auto& dim : *types[i].dims) {
-        type.shape->push_back(dim ? *dim
-                                  : Dim::symbol("unknown_" + std::to_string(model.values.size()) + "_" +
-                                                std::to_string(type.shape->size())));
+      const auto& dims = types[i].dims;
+      if (!dims) continue;
+      Shape& shape = type.shape.emplace();
+      for (const auto& dim : *dims) {
+        const std::string unknown =
+            "unknown_" + std::to_string(model.values.size()) + "_" + std::to_string(shape.size());
+        shape.push_back(dim ? *dim : Dim::symbol(unknown));
       }
     }
     auto& nodes = (graph != nullptr ? *graph : model.graph).nodes;

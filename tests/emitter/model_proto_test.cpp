@@ -28,7 +28,7 @@ std::vector<std::string> names(const google::protobuf::RepeatedPtrField<onnx::Te
 ModelBuilder linear(int opset = 20) {
   ModelBuilder m(opset);
   const Value x = m.input("x", DType::Float32, {Dim::symbol("batch"), 4});
-  Tensor weight = m.zeros("w", {4, 3}).info()->constant.value();
+  Tensor weight = zero_tensor({4, 3});
   weight.name = "fc.weight";
   const Value hidden = m.op("MatMul", {x, m.constant("w_1", weight)});
   const Value y = m.op("Add", {hidden, m.zeros("bias", {3})});
@@ -76,7 +76,7 @@ TEST(ModelProto, TakesTheLowestIrVersion) {
 TEST(ModelProto, StoresSharedWeightsOnce) {
   ModelBuilder m(18);
   const Value x = m.input("x", DType::Float32, {2, 2});
-  Tensor weight = m.zeros("w", {2, 2}).info()->constant.value();
+  Tensor weight = zero_tensor({2, 2});
   weight.name = "embedding.weight";
   Tensor tied = weight;
   tied.name = "head.weight";
@@ -95,7 +95,7 @@ TEST(ModelProto, StoresSharedWeightsOnce) {
 TEST(ModelProto, KeepsNamesApart) {
   ModelBuilder m(18);
   const Value x = m.input("weight", DType::Float32, {2, 2});
-  Tensor weight = m.zeros("w", {2, 2}).info()->constant.value();
+  Tensor weight = zero_tensor({2, 2});
   weight.name = "weight";  // the user has an input of that name
   m.output(m.op("MatMul", {x, m.constant("weight_1", weight)}));
   const onnx::ModelProto proto = parsed(m.model);
@@ -114,7 +114,7 @@ TEST(ModelProto, LeavesOutUnusedConstants) {
 TEST(ModelProto, ReturnsConstantsAndInputs) {
   ModelBuilder m(18);
   const Value x = m.input("x", DType::Float32, {2});
-  Tensor weight = m.zeros("w", {2}).info()->constant.value();
+  Tensor weight = zero_tensor({2});
   weight.name = "buffer";
   const Value out = m.constant("result", weight);
   m.output(x);
@@ -194,7 +194,7 @@ TEST(ModelProto, MapsEveryDtype) {
   // A string tensor holds its elements one after the other, each ended by a zero byte.
   const std::string text("ab\0\0c\0", 6);
   std::vector<std::byte> bytes(text.size());
-  std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   m.output(m.op("Identity", {m.constant("words", Tensor::of_bytes(bytes, {3}, DType::String))}));
   m.output(m.zeros("empty", {0, 3}));
 
@@ -211,7 +211,8 @@ TEST(ModelProto, HoldsSubgraphs) {
   const Value x = m.input("x", DType::Float32, {Dim::symbol("n"), 4});
   const Value condition = m.input("c", DType::Bool, {});
   const Value bias = m.zeros("bias", {4});
-  const auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
+  const auto yes = std::make_shared<Graph>();
+  const auto no = std::make_shared<Graph>();
   yes->name = "then";
   no->name = "else";
   yes->outputs = {m.op("Add", {x, bias}, {}, yes.get())};
@@ -235,7 +236,7 @@ TEST(ModelProto, PrintsTextThatOnnxParses) {
   EXPECT_THAT(text, HasSubstr("MatMul (x, \"fc.weight\")"));
   EXPECT_THAT(text, HasSubstr("float[batch,4] x"));
   onnx::ModelProto proto;
-  const auto status = onnx::OnnxParser(text.c_str()).Parse(proto);
+  const auto status = onnx::OnnxParser(text).Parse(proto);
   ASSERT_TRUE(status.IsOK()) << status.ErrorMessage() << text;
   EXPECT_EQ(proto.graph().node_size(), 2);
 

@@ -64,8 +64,9 @@ class Write : public testing::Test {
   }
 
   static Value filled(ModelBuilder& m, const std::string& name, const std::vector<std::int64_t>& dims) {
-    std::vector<double> values(
-        static_cast<std::size_t>(product(Shape(dims.begin(), dims.end())).known().value()));
+    std::size_t count = 1;
+    for (const auto dim : dims) count *= static_cast<std::size_t>(dim);
+    std::vector<double> values(count);
     std::iota(values.begin(), values.end(), -5.0);
     return m.constant(name, Tensor::of_doubles(values, dims, DType::Float32));
   }
