@@ -9,19 +9,23 @@
 
 namespace pt2onnx {
 
-void PrintTo(const Dim& dim, std::ostream* out) { *out << dim.str(); }
+// GoogleTest finds it here and under this name only. NOLINTNEXTLINE(readability-identifier-naming)
+static void PrintTo(const Dim& dim, std::ostream* out) { *out << dim.str(); }
 
 namespace {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
-const Dim n = Dim::symbol("n", 1);
-const Dim c = Dim::symbol("c", 1);
-const Dim h = Dim::symbol("h");
-const Dim w = Dim::symbol("w");
+class DimTest : public ::testing::Test {
+ protected:
+  const Dim n = Dim::symbol("n", 1);
+  const Dim c = Dim::symbol("c", 1);
+  const Dim h = Dim::symbol("h");
+  const Dim w = Dim::symbol("w");
+};
 
-TEST(Dim, NumbersAreStatic) {
+TEST_F(DimTest, NumbersAreStatic) {
   EXPECT_EQ(Dim().known(), 0);
   EXPECT_EQ((Dim(3) * 4 - 5).known(), 7);
   EXPECT_TRUE((h - h).is_static());
@@ -31,7 +35,7 @@ TEST(Dim, NumbersAreStatic) {
   EXPECT_TRUE(Dim(3).terms().empty());
 }
 
-TEST(Dim, RingArithmeticIsCanonical) {
+TEST_F(DimTest, RingArithmeticIsCanonical) {
   EXPECT_EQ(h * 2 - h, h);
   EXPECT_EQ((h + w) * (h - w), h * h - w * w);
   EXPECT_EQ(n * c * h, h * n * c);
@@ -40,7 +44,7 @@ TEST(Dim, RingArithmeticIsCanonical) {
   EXPECT_NE(h * h, h);
 }
 
-TEST(Dim, ReadsWell) {
+TEST_F(DimTest, ReadsWell) {
   EXPECT_EQ(Dim::symbol("batch").str(), "batch");
   EXPECT_EQ(Dim(-7).str(), "-7");
   EXPECT_EQ((2 * h + 1).str(), "2*h + 1");
@@ -58,7 +62,7 @@ TEST(Dim, ReadsWell) {
   EXPECT_EQ(to_string(Shape{}), "[]");
 }
 
-TEST(Dim, OddSymbolNamesAreQuotedInsideAnExpression) {
+TEST_F(DimTest, OddSymbolNamesAreQuotedInsideAnExpression) {
   const Dim odd = Dim::symbol("my-axis");
   EXPECT_EQ(odd.str(), "my-axis");
   EXPECT_EQ((odd + 1).str(), "\"my-axis\" + 1");
@@ -68,7 +72,7 @@ TEST(Dim, OddSymbolNamesAreQuotedInsideAnExpression) {
   EXPECT_NE(2 * Dim::symbol("3"), Dim(6));
 }
 
-TEST(Dim, KnowsWhetherItIsOneSymbol) {
+TEST_F(DimTest, KnowsWhetherItIsOneSymbol) {
   EXPECT_EQ(h.symbol_name(), "h");
   EXPECT_EQ((h + w - w).symbol_name(), "h");
   for (const Dim& other : {Dim(3), 2 * h, h + 1, h * w, h * h, floor_div(h, 2), max(h, w), h + w}) {
@@ -76,12 +80,12 @@ TEST(Dim, KnowsWhetherItIsOneSymbol) {
   }
 }
 
-TEST(Dim, ListsItsSymbols) {
+TEST_F(DimTest, ListsItsSymbols) {
   EXPECT_EQ((h * w + floor_div(n, c) + h).symbols(), (std::vector<std::string>{"h", "w", "n", "c"}));
   EXPECT_TRUE(Dim(3).symbols().empty());
 }
 
-TEST(Dim, DivisionRoundsDownAsInPython) {
+TEST_F(DimTest, DivisionRoundsDownAsInPython) {
   const std::int64_t rows[][4] = {{7, 2, 3, 1}, {-7, 2, -4, 1}, {7, -2, -4, -1}, {-7, -2, 3, -1},
                                   {6, 3, 2, 0}, {-6, 3, -2, 0}, {0, 5, 0, 0}};
   for (const auto& [a, b, quotient, rest] : rows) {
@@ -95,7 +99,7 @@ TEST(Dim, DivisionRoundsDownAsInPython) {
   EXPECT_THROW(mod(Dim(1), w - w), std::domain_error);
 }
 
-TEST(Dim, ExactDivisionLeavesNoDivision) {
+TEST_F(DimTest, ExactDivisionLeavesNoDivision) {
   EXPECT_EQ(floor_div(n * c * h * w, c * h), n * w);
   EXPECT_EQ(floor_div(n * c * h * w, n * c * h * w), 1);
   EXPECT_EQ(floor_div(12 * n + 8, 4), 3 * n + 2);
@@ -106,7 +110,7 @@ TEST(Dim, ExactDivisionLeavesNoDivision) {
   EXPECT_EQ(floor_div(-h, h), -1);
 }
 
-TEST(Dim, WholePartsLeaveADivision) {
+TEST_F(DimTest, WholePartsLeaveADivision) {
   EXPECT_EQ(floor_div(h + 2, 2), floor_div(h, 2) + 1);
   EXPECT_EQ(floor_div(3 * h + 1, 2), h + floor_div(h + 1, 2));
   EXPECT_EQ(floor_div(h + n * w, w), n + floor_div(h, w));
@@ -114,14 +118,14 @@ TEST(Dim, WholePartsLeaveADivision) {
   EXPECT_EQ(floor_div(6 * h + 5, 4), h + floor_div(h + 2, 2));
 }
 
-TEST(Dim, CommonFactorsCancel) {
+TEST_F(DimTest, CommonFactorsCancel) {
   EXPECT_EQ(floor_div(2 * h, 4), floor_div(h, 2));
   EXPECT_EQ(floor_div(2 * h + 1, 4), floor_div(h, 2));
   EXPECT_EQ(floor_div(h * n, 2 * h), floor_div(n, 2));
   EXPECT_EQ(floor_div(h * n, w * n), floor_div(h, w));
 }
 
-TEST(Dim, NestedDivisionsMerge) {
+TEST_F(DimTest, NestedDivisionsMerge) {
   EXPECT_EQ(floor_div(floor_div(h, 2), 3), floor_div(h, 6));
   EXPECT_EQ(floor_div(floor_div(h, c), n), floor_div(h, c * n));
   EXPECT_EQ(floor_div(floor_div(h, 2) + 1, 2), floor_div(h + 2, 4));
@@ -130,14 +134,14 @@ TEST(Dim, NestedDivisionsMerge) {
   EXPECT_EQ(size.str(), "floor((h + 31)/32)");
 }
 
-TEST(Dim, PaddingToAMultipleRoundsUp) {
+TEST_F(DimTest, PaddingToAMultipleRoundsUp) {
   const Dim padded = h + mod(-h, 32);
   EXPECT_EQ(padded.str(), "32*floor((h + 31)/32)");
   EXPECT_EQ(h + mod(7 - mod(h, 7), 7), 7 * ceil_div(h, 7));
   EXPECT_EQ(floor_div(padded, 32), ceil_div(h, 32));
 }
 
-TEST(Dim, RemaindersVanishWhereTheyAreKnown) {
+TEST_F(DimTest, RemaindersVanishWhereTheyAreKnown) {
   EXPECT_EQ(mod(n * c, c), 0);
   EXPECT_EQ(mod(4 * h + 3, 2), 1);
   EXPECT_EQ(mod(h, 1), 0);
@@ -148,7 +152,7 @@ TEST(Dim, RemaindersVanishWhereTheyAreKnown) {
   EXPECT_EQ(ceil_div(n * c, c), n);
 }
 
-TEST(Dim, TheSkipConnectionOfAUNetPadsByTheRemainder) {
+TEST_F(DimTest, TheSkipConnectionOfAUNetPadsByTheRemainder) {
   const Dim missing = h - 2 * floor_div(h, 2);
   EXPECT_EQ(missing, mod(h, 2));
   EXPECT_EQ(floor_div(missing, 2), 0);
@@ -157,7 +161,7 @@ TEST(Dim, TheSkipConnectionOfAUNetPadsByTheRemainder) {
   EXPECT_EQ(2 * floor_div(h, 2) + missing, h);
 }
 
-TEST(Dim, MaximaOfOrderedThingsResolve) {
+TEST_F(DimTest, MaximaOfOrderedThingsResolve) {
   EXPECT_EQ(max(h, h), h);
   EXPECT_EQ(max(h, 0), h);
   EXPECT_EQ(max(n - 1, 0), n - 1);
@@ -173,7 +177,7 @@ TEST(Dim, MaximaOfOrderedThingsResolve) {
   EXPECT_EQ(max(h, Dim(kMin)), h);
 }
 
-TEST(Dim, ClampsResolve) {
+TEST_F(DimTest, ClampsResolve) {
   const Dim five = min(Dim(5), h);
   EXPECT_EQ(max(Dim(0), five), five);
   EXPECT_EQ(min(five, h), five);
@@ -183,7 +187,7 @@ TEST(Dim, ClampsResolve) {
   EXPECT_EQ(provably_less(h, five), false);
 }
 
-TEST(Dim, MaximaAreFlatAndWithoutCommonParts) {
+TEST_F(DimTest, MaximaAreFlatAndWithoutCommonParts) {
   EXPECT_EQ(max(h, w), max(w, h));
   EXPECT_EQ(max(max(h, w), c), max(h, max(c, w)));
   EXPECT_EQ(max(max(h, w), w), max(h, w));
@@ -195,7 +199,7 @@ TEST(Dim, MaximaAreFlatAndWithoutCommonParts) {
   EXPECT_EQ(min(h, w) + max(h, w), h + w);
 }
 
-TEST(Dim, BoundsFollowFromTheMinima) {
+TEST_F(DimTest, BoundsFollowFromTheMinima) {
   EXPECT_EQ(h.lower_bound(), 0);
   EXPECT_EQ(h.upper_bound(), std::nullopt);
   EXPECT_EQ((-n).upper_bound(), -1);
@@ -211,7 +215,7 @@ TEST(Dim, BoundsFollowFromTheMinima) {
   EXPECT_EQ((Dim::symbol("any", kMin) - 1).lower_bound(), std::nullopt);
 }
 
-TEST(Dim, ProvesWhatHoldsForAllSizes) {
+TEST_F(DimTest, ProvesWhatHoldsForAllSizes) {
   EXPECT_EQ(provably_equal(h, h), true);
   EXPECT_EQ(provably_equal(h, h + 1), false);
   EXPECT_EQ(provably_equal(h, w), std::nullopt);
@@ -234,7 +238,7 @@ TEST(Dim, ProvesWhatHoldsForAllSizes) {
   EXPECT_EQ(provably_less(h, Dim(kMin)), false);
 }
 
-TEST(Dim, EvaluatesUnderAnAssignment) {
+TEST_F(DimTest, EvaluatesUnderAnAssignment) {
   const auto lookup = [](const std::string& name) -> std::optional<std::int64_t> {
     if (name == "h") return 7;
     if (name == "w") return 0;
@@ -249,7 +253,7 @@ TEST(Dim, EvaluatesUnderAnAssignment) {
   EXPECT_EQ((n * h).evaluate(lookup), std::nullopt);
 }
 
-TEST(Dim, OverflowIsLoud) {
+TEST_F(DimTest, OverflowIsLoud) {
   EXPECT_THROW(Dim(kMax) + 1, std::overflow_error);
   EXPECT_THROW(Dim(kMin) - 1, std::overflow_error);
   EXPECT_THROW(-Dim(kMin), std::overflow_error);
@@ -260,7 +264,7 @@ TEST(Dim, OverflowIsLoud) {
   EXPECT_EQ(provably_equal(Dim(kMax), Dim(kMin)), false);
 }
 
-TEST(Dim, IsItsTerms) {
+TEST_F(DimTest, IsItsTerms) {
   const Dim dim = 2 * h * w + floor_div(h, 2) - 5;
   EXPECT_EQ(dim.constant_term(), -5);
   ASSERT_EQ(dim.terms().size(), 2U);
@@ -270,7 +274,7 @@ TEST(Dim, IsItsTerms) {
   EXPECT_EQ(Dim::of_terms(dim.constant_term(), {dim.terms()[1], dim.terms()[0]}), dim);
 }
 
-TEST(Dim, ShapesHaveAProductAndPerhapsNumbers) {
+TEST_F(DimTest, ShapesHaveAProductAndPerhapsNumbers) {
   EXPECT_EQ(product({}), 1);
   EXPECT_EQ(product({n, 3, h}), 3 * h * n);
   EXPECT_EQ(static_shape({2, 3}), (std::vector<std::int64_t>{2, 3}));
