@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "pt2onnx/program.h"
 #include "pt2onnx/tensor.h"
 
 namespace pt2onnx::testing {
@@ -13,6 +14,10 @@ namespace pt2onnx::testing {
 struct TorchScriptSnippet {
   std::string source;
   std::vector<std::pair<std::string, Tensor>> parameters, buffers;
+  std::vector<std::pair<std::string, program::Literal>>
+      attributes;  // numbers, strings, lists ... with their types
+  std::vector<std::pair<std::string, TorchScriptSnippet>> modules;  // submodules
+  bool training = false;                                            // saved in training mode
 };
 
 /// The snippet compiled and saved as a `.pt` file, which goes with this object.
