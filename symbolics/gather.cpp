@@ -63,6 +63,18 @@ Results take_along_dim(Call& c) {
 
 // ---- advanced indexing ---------------------------------------------------------------------------------------------
 
+/// Keeps the slices along `axis` where the 1-d mask is set.
+Value compress(Call& c, Value x, Value mask, std::int64_t axis) {
+  const auto y = c.op("Compress", {x, mask}, {{"axis", axis}});
+  if (!y.shape()) {  // Compress 9 says nothing of its result
+    auto shape = c.sizes_of(x);
+    shape[static_cast<std::size_t>(axis)] =
+        c.dim_from(onnx::reduce(c, "ReduceSum", cast(c, mask, DType::Int64), {0}, false));
+    c.set_shape(y, shape);
+  }
+  return y;
+}
+
 /// The elements where the mask is set, along the dims that it covers: those become one dim.
 Value masked(Call& c, Value x, const MaskIndex& index) {
   const auto rank = c.rank(index.mask);
@@ -76,7 +88,7 @@ Value masked(Call& c, Value x, const MaskIndex& index) {
     shape.insert(shape.end(), sizes.begin() + index.axis + static_cast<std::int64_t>(rank), sizes.end());
     x = onnx::reshape(c, x, shape);
   }
-  return c.op("Compress", {x, onnx::flatten_all(c, index.mask)}, {{"axis", index.axis}});
+  return compress(c, x, onnx::flatten_all(c, index.mask), index.axis);
 }
 
 /// Below opset 11, without GatherND: one position along the indexed dims taken together.
@@ -132,7 +144,7 @@ Results masked_select(Call& c) {
   const auto mask = cast(c, c.tensor("mask"), DType::Bool);
   const auto shape = broadcast_shape(c, {x, mask});
   const auto flat = [&](Value v) { return onnx::flatten_all(c, onnx::expand(c, v, shape)); };
-  return c.op("Compress", {flat(x), flat(mask)}, {{"axis", 0}});
+  return compress(c, flat(x), flat(mask), 0);
 }
 
 // ---- positions -----------------------------------------------------------------------------------------------------

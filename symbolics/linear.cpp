@@ -1,5 +1,6 @@
 // Products of matrices and vectors.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "blocks.h"
@@ -227,6 +228,48 @@ Results cross(Call& c) {
   return onnx::sub(c, mul(c, rotated(a, 1), rotated(b, 2)), mul(c, rotated(a, 2), rotated(b, 1)));
 }
 
+// aten::linalg_matrix_power(Tensor self, int n) -> Tensor
+Results matrix_power(Call& c) {
+  auto base = c.tensor("self");
+  auto n = c.integer("n");
+  if (n < 1) c.reject("a power that is not positive");
+  Value result;
+  for (; n > 0; n /= 2) {
+    if (n % 2 != 0) result = result ? matmul(c, result, base) : base;
+    if (n > 1) base = matmul(c, base, base);
+  }
+  return result;
+}
+
+// aten::linalg_det(Tensor A) -> Tensor; aten::det(Tensor self) -> Tensor
+template <onnx::Name Matrix>
+Results determinant(Call& c) {
+  return c.op("Det", {c.tensor(Matrix.text)});
+}
+
+// aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
+// [..., n, w] and [..., m, w] -> [..., n, m]: norms of all differences.
+Results cdist(Call& c) {
+  const auto a = c.tensor("x1");
+  const auto b = c.tensor("x2");
+  const auto p = c.number("p");
+  const auto axis = static_cast<std::int64_t>(std::max(c.rank(a), c.rank(b)));
+  const auto difference = onnx::sub(c, onnx::unsqueeze(c, a, {static_cast<std::int64_t>(c.rank(a)) - 1}),
+                                    onnx::unsqueeze(c, b, {static_cast<std::int64_t>(c.rank(b)) - 2}));
+  if (p == 1) return onnx::reduce(c, "ReduceL1", difference, {axis}, false);
+  if (p == 2) return onnx::reduce(c, "ReduceL2", difference, {axis}, false);
+  const auto magnitude = onnx::abs(c, difference);
+  if (p == std::numeric_limits<double>::infinity())
+    return onnx::reduce(c, "ReduceMax", magnitude, {axis}, false);
+  const auto number = [&](double v) { return onnx::constant_like(c, v, magnitude); };
+  if (p == 0) {
+    const auto differs = onnx::cast(c, onnx::not_equal(c, magnitude, number(0)), c.dtype_of(magnitude));
+    return onnx::reduce(c, "ReduceSum", differs, {axis}, false);
+  }
+  const auto sum = onnx::reduce(c, "ReduceSum", onnx::pow(c, magnitude, number(p)), {axis}, false);
+  return onnx::pow(c, sum, number(1 / p));
+}
+
 constexpr Entry kTable[] = {
     {"aten::_addmm_activation", 9, addmm_activation},
     {"aten::addbmm", 9, addbmm},
@@ -237,19 +280,24 @@ constexpr Entry kTable[] = {
     {"aten::bilinear", 9, bilinear},
     {"aten::bmm", 9, product<"mat2">},
     {"aten::bmm.dtype", 9, product_in_dtype},
+    {"aten::cdist", 9, cdist},
     {"aten::chain_matmul", 9, chain<"matrices">},
     {"aten::cross", 9, cross},
+    {"aten::det", 11, determinant<"self">},
     {"aten::dot", 9, product<"tensor">},
     {"aten::einsum", 9, einsum_},
     {"aten::ger", 9, outer},
     {"aten::inner", 9, inner},
     {"aten::kron", 9, kron},
     {"aten::linalg_cross", 9, cross},
+    {"aten::linalg_det", 11, determinant<"A">},
     {"aten::linalg_matmul", 9, product<"other">},
+    {"aten::linalg_matrix_power", 9, matrix_power},
     {"aten::linalg_multi_dot", 9, chain<"tensors">},
     {"aten::linalg_vecdot", 9, vecdot},
     {"aten::linear", 9, linear_call},
     {"aten::matmul", 9, product<"other">},
+    {"aten::matrix_power", 9, matrix_power},
     {"aten::mm", 9, product<"mat2">},
     {"aten::mm.dtype", 9, product_in_dtype},
     {"aten::mv", 9, product<"vec">},

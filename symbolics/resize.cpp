@@ -158,7 +158,8 @@ std::optional<std::vector<double>> node_scales(const Resize& r) {
       scale = static_cast<float>(*r.scales[i]);
     } else if (in && out) {
       scale = static_cast<float>(*out) / static_cast<float>(*in);
-      if (std::floor(static_cast<float>(*in) * scale) < static_cast<float>(*out))
+      // Not below: whoever multiplies, in whatever precision, is to find the size again.
+      if (static_cast<double>(*in) * scale < static_cast<double>(*out))
         scale = std::nextafter(scale, INFINITY);
     } else if (!r.output.empty() && r.input[i] == r.output[i]) {
       scale = 1;
@@ -168,7 +169,7 @@ std::optional<std::vector<double>> node_scales(const Resize& r) {
       return std::nullopt;
     }
     // Sizes that the scale does not give: torch was asked for both, and they disagree.
-    if (in && out && std::floor(static_cast<float>(*in) * scale) != static_cast<float>(*out))
+    if (in && out && std::floor(static_cast<double>(*in) * scale) != static_cast<double>(*out))
       return std::nullopt;
     scales.push_back(scale);
   }
@@ -209,7 +210,10 @@ Attributes resize_attributes(const Resize& r) {
                     {"coordinate_transformation_mode", r.align_corners ? "align_corners" : "half_pixel"}};
   }
   if (r.method == Method::Cubic) attributes.set({"cubic_coeff_a", r.antialias ? -0.5 : -0.75});
-  if (r.antialias) attributes.set({"antialias", 1});
+  if (r.antialias) {
+    attributes.set({"antialias", 1});
+    attributes.set({"exclude_outside", 1});  // weights of the cells inside sum to one
+  }
   return attributes;
 }
 
@@ -229,8 +233,10 @@ Value resize_node(Call& c, const Resize& r) {
   const Value roi = c.has_opset(13) ? Value() : float_vector(c, {});
   const auto sizes = c.sizes_of(r.x);
 
-  // Sizes cannot be misread by rounding, but below 18 they need those of N and C, which may be symbolic.
-  const bool plain_sizes = by_axes || (sizes[0].is_static() && sizes[1].is_static());
+  // Sizes cannot be misread by rounding, but a symbolic one is read by nodes where scales are a constant; and below 18
+  // the sizes of N and C are needed too.
+  const bool plain_sizes = (by_axes || (sizes[0].is_static() && sizes[1].is_static())) &&
+                           std::ranges::all_of(r.output, &Dim::is_static);
   auto scales = node_scales(r);
   if (sizes_define(r) && (plain_sizes || !scales)) {
     Shape target = r.output;

@@ -29,6 +29,7 @@ std::span<const Entry> linear_table();
 std::span<const Entry> logic_table();
 std::span<const Entry> norm_table();
 std::span<const Entry> pad_table();
+std::span<const Entry> patches_table();
 std::span<const Entry> pointwise_table();
 std::span<const Entry> pool_table();
 std::span<const Entry> random_table();

@@ -83,8 +83,13 @@ class Reader {
     } else if (word == "rejects") {
       c.rejection = rejection(rest);
     } else if (word == "dynamic") {
-      c.all_dynamic = rest == "yes";
-      if (rest != "yes" && rest != "no") fail("`dynamic` takes yes or no; name dims to have some dynamic");
+      if (rest == "only") {
+        c.only_dynamic = true;
+      } else if (rest == "yes" || rest == "no") {
+        c.all_dynamic = rest == "yes";
+      } else {
+        fail("`dynamic` takes yes, no or only; name dims to have some dynamic");
+      }
     } else if (word == "atol") {
       c.atol = std::stod(rest);
     } else if (word == "rtol") {

@@ -12,10 +12,10 @@
 // `f32[3]{1,nan,-inf}` as listed (repeated when there are more elements).
 // Dims: a name with its size, `N=1`, is dynamic: the case also runs with such dims symbolic, on these sizes and on
 // others (`N=1/5` says which, else one more). `dynamic yes` does that to every dim above 1, equal sizes being one
-// symbol; `dynamic no` to none.
+// symbol; `dynamic no` to none; `dynamic only` leaves out the static run.
 // `forward` without an expression is followed by the deeper-indented body of the method.
-// `rejects case-4 "words"` or `rejects "words"`: a finding of that case, with those words. `only` before an opset list
-// is not needed: a case runs at the opsets that it names. `skip REASON` leaves a case out, and says so.
+// `rejects case-4 "words"` or `rejects "words"`: a finding of that case, with those words. `skip REASON` leaves a case
+// out, and says so.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +65,7 @@ struct Case {
   std::vector<ExpectedNode> nodes;
   std::optional<ExpectedRejection> rejection;
   std::optional<bool> all_dynamic;
+  bool only_dynamic = false;
   std::optional<double> rtol, atol;
   bool exact = false;
   std::string skip;

@@ -17,6 +17,7 @@ struct TorchScriptSnippet {
   std::vector<std::pair<std::string, program::Literal>>
       attributes;  // numbers, strings, lists ... with their types
   std::vector<std::pair<std::string, TorchScriptSnippet>> modules;  // submodules
+  std::vector<std::pair<std::string, std::string>> ties;            // a new name for a parameter or buffer
   bool training = false;                                            // saved in training mode
 };
 

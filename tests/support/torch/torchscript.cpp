@@ -52,6 +52,8 @@ torch::jit::Module build(const TorchScriptSnippet& snippet, const std::string& n
     const at::IValue value = frontend::to_ivalue(literal);
     module.register_attribute(key, value.type(), value);
   }
+  for (const auto& [key, existing] : snippet.ties)
+    module.register_parameter(key, module.attr(existing).toTensor(), true);
   for (const auto& [key, part] : snippet.modules) module.register_module(key, build(part, name + "_" + key));
   module.define(snippet.source);
   module.train(snippet.training);
