@@ -46,13 +46,20 @@ std::shared_ptr<const program::Schema> convert(const torch::jit::Operator& op, T
   return out;
 }
 
+std::vector<std::shared_ptr<torch::jit::Operator>> registered(const std::string& name) {
+  try {
+    return torch::jit::getAllSortedOperatorsFor(c10::Symbol::fromQualString(name));
+  } catch (const c10::Error&) {
+    return {};  // not of the form ns::name
+  }
+}
+
 }  // namespace
 
 const OperatorTable::Overloads& OperatorTable::named(std::string_view name) {
   if (const auto known = operators_.find(name); known != operators_.end()) return known->second;
   Overloads overloads;
-  for (const auto& op :
-       torch::jit::getAllSortedOperatorsFor(c10::Symbol::fromQualString(std::string(name)))) {
+  for (const auto& op : registered(std::string(name))) {
     auto entry = std::make_unique<TorchOperator>();
     entry->op = op;
     entry->schema = &op->schema();
