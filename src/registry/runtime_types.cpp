@@ -1,28 +1,26 @@
 #include "registry/runtime_types.h"
 
 #include <algorithm>
-#include <array>
+
+#include "registry/runtime_kernels.h"
 
 namespace pt2onnx {
-namespace {
 
-// Operators that only move elements: their kernels take every type.
-constexpr std::array<std::string_view, 44> kMoves{
-    "Cast",        "CastLike",     "Col2Im",        "Compress",       "Concat",          "ConcatFromSequence", "Constant",
-    "ConstantOfShape", "DepthToSpace", "Expand",    "Flatten",        "Gather",          "GatherElements",     "GatherND",
-    "Identity",    "If",           "Loop",          "Optional",       "OptionalGetElement", "OptionalHasElement", "Pad",
-    "Reshape",     "ReverseSequence", "Scan",       "ScatterElements", "ScatterND",      "SequenceAt",         "SequenceConstruct",
-    "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceLength", "Shape",       "Size",               "Slice",
-    "SpaceToDepth", "Split",       "SplitToSequence", "Squeeze",      "Tile",            "Transpose",          "Unsqueeze",
-    "Where",       "EyeLike"};
+bool runtime_takes(std::string_view op, int since, std::string_view variable, DType dtype) {
+  // Where float16 has no kernel, ONNX Runtime casts by itself, and fuses across the casts.
+  if (dtype == DType::Float16) return true;
 
-}  // namespace
+  // These say that they take double, and refuse it when they run.
+  if (dtype == DType::Float64 && (op == "LSTM" || op == "GRU" || op == "RNN")) return false;
 
-bool runtime_takes(std::string_view op, int, std::string_view, DType dtype) {
-  // ONNX Runtime's CPU provider computes next to nothing in bfloat16, and unlike for float16 it does not insert the
-  // casts by itself.
-  if (dtype == DType::BFloat16) return std::find(kMoves.begin(), kMoves.end(), op) != kMoves.end();
-  return true;
+  const auto kernels = runtime_kernels();
+  const auto of_op = std::ranges::equal_range(kernels, op, {}, &RuntimeKernel::op);
+  for (const RuntimeKernel& kernel : of_op)
+    if (kernel.variable == variable && kernel.first <= since && since <= kernel.last)
+      return (kernel.types >> static_cast<unsigned>(dtype) & 1u) != 0;
+  // Without a kernel the operator is expanded into its function body. The operators in there mostly have no kernel for
+  // bfloat16, and some (HardSigmoid in HardSwish) none for double.
+  return dtype != DType::BFloat16 && dtype != DType::Float64;
 }
 
 }  // namespace pt2onnx
