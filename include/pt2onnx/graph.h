@@ -33,6 +33,7 @@ struct ValueInfo {
   std::string name;
   ValueType type;
   std::optional<Tensor> constant;  // set for a constant: becomes an initializer if something uses it
+  int scope = 0;                   // the (sub)graph that makes it; 0: the main graph, or a constant
 };
 
 /// Handle of an ONNX value; cheap to copy, valid as long as its graph. A default-made one is an absent optional input.

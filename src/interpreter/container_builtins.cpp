@@ -22,8 +22,10 @@ std::optional<std::int64_t> int_in(const Data& inputs, std::size_t i) {
   return scalar ? scalar->integer() : std::nullopt;
 }
 
-ListRef new_list(Data items, program::TypeRef element = nullptr) {
-  return std::make_shared<ListState>(ListState{std::move(element), std::move(items)});
+/// The container that an operator is about to change.
+void touch(Machine& m, const Data& inputs) {
+  if (const ListRef* list = list_in(inputs, 0)) m.journal().touch(*list);
+  if (const DictRef* dict = dict_in(inputs, 0)) m.journal().touch(*dict);
 }
 
 program::TypeRef element_type(const Node& node) {
@@ -58,7 +60,7 @@ Data sliced(const Data& items, std::optional<std::int64_t> start, std::optional<
 // ---- lists -----------------------------------------------------------------------------------------------------------
 
 bool list_construct(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
-  outputs.emplace_back(new_list(std::move(inputs), element_type(node)));
+  outputs.emplace_back(make_list(std::move(inputs), element_type(node)));
   return true;
 }
 
@@ -113,6 +115,7 @@ bool get_item(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
 }
 
 bool set_item(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
+  touch(m, inputs);
   if (const ListRef* list = list_in(inputs, 0)) {
     const auto index = int_in(inputs, 1);
     if (!index) return false;
@@ -130,6 +133,7 @@ bool set_item(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs)
 }
 
 bool delete_item(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
+  touch(m, inputs);
   if (const ListRef* list = list_in(inputs, 0)) {
     const auto index = int_in(inputs, 1);
     if (!index) return false;
@@ -145,7 +149,8 @@ bool delete_item(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
   return true;
 }
 
-bool append(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
+bool append(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
+  touch(m, inputs);
   const ListRef* list = list_in(inputs, 0);
   if (!list) return false;
   (*list)->items.push_back(inputs[1]);
@@ -153,7 +158,8 @@ bool append(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
   return true;
 }
 
-bool extend(Machine&, const Node&, Frame&, Data& inputs, Data&) {
+bool extend(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
+  touch(m, inputs);
   const ListRef *list = list_in(inputs, 0), *more = list_in(inputs, 1);
   if (!list || !more) return false;
   const Data added = (*more)->items;  // a copy: a list may be extended by itself
@@ -161,7 +167,8 @@ bool extend(Machine&, const Node&, Frame&, Data& inputs, Data&) {
   return true;
 }
 
-bool insert(Machine&, const Node&, Frame&, Data& inputs, Data&) {
+bool insert(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
+  touch(m, inputs);
   const ListRef* list = list_in(inputs, 0);
   const auto index = int_in(inputs, 1);
   if (!list || !index) return false;
@@ -172,6 +179,7 @@ bool insert(Machine&, const Node&, Frame&, Data& inputs, Data&) {
 }
 
 bool pop(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
+  touch(m, inputs);
   if (const ListRef* list = list_in(inputs, 0)) {
     const auto index = inputs.size() > 1 ? int_in(inputs, 1) : std::optional<std::int64_t>(-1);
     if (!index) return false;
@@ -194,7 +202,8 @@ bool pop(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
   return true;
 }
 
-bool clear(Machine&, const Node&, Frame&, Data& inputs, Data&) {
+bool clear(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
+  touch(m, inputs);
   if (const ListRef* list = list_in(inputs, 0))
     (*list)->items.clear();
   else if (const DictRef* dict = dict_in(inputs, 0))
@@ -204,7 +213,8 @@ bool clear(Machine&, const Node&, Frame&, Data& inputs, Data&) {
   return true;
 }
 
-bool reverse(Machine&, const Node&, Frame&, Data& inputs, Data&) {
+bool reverse(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
+  touch(m, inputs);
   const ListRef* list = list_in(inputs, 0);
   if (!list) return false;
   std::reverse((*list)->items.begin(), (*list)->items.end());
@@ -212,7 +222,8 @@ bool reverse(Machine&, const Node&, Frame&, Data& inputs, Data&) {
 }
 
 /// Known numbers and strings only: an order that the graph decides cannot be followed.
-bool sort(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
+bool sort(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
+  touch(m, inputs);
   const ListRef* list = list_in(inputs, 0);
   if (!list) return false;
   Data items = (*list)->items;
@@ -228,7 +239,7 @@ bool sort(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
                    : *x.get_if<std::string>() < *y.get_if<std::string>();
   });
   if (node.op->name == "aten::sorted")
-    outputs.emplace_back(new_list(std::move(items), (*list)->element));
+    outputs.emplace_back(make_list(std::move(items), (*list)->element));
   else
     (*list)->items = std::move(items);
   return true;
@@ -251,6 +262,7 @@ bool index_of(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs)
     return true;
   }
   if (!first) m.raise("the value is not in the list");
+  if (node.op->name == "aten::remove") touch(m, inputs);
   if (node.op->name == "aten::remove")
     (*list)->items.erase((*list)->items.begin() + static_cast<std::ptrdiff_t>(*first));
   else
@@ -260,7 +272,7 @@ bool index_of(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs)
 
 bool copy(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
   if (const ListRef* list = list_in(inputs, 0))
-    outputs.emplace_back(new_list((*list)->items, (*list)->element));
+    outputs.emplace_back(make_list((*list)->items, (*list)->element));
   else if (const DictRef* dict = dict_in(inputs, 0))
     outputs.emplace_back(std::make_shared<DictState>(**dict));
   else
@@ -294,14 +306,15 @@ bool slice(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
   for (std::size_t i = 1; i <= 2; ++i)
     if (!inputs[i].is_none() && !int_in(inputs, i)) return false;
   if (!step || *step == 0) return false;
-  outputs.emplace_back(new_list(sliced((*list)->items, int_in(inputs, 1), int_in(inputs, 2), *step), (*list)->element));
+  outputs.emplace_back(make_list(sliced((*list)->items, int_in(inputs, 1), int_in(inputs, 2), *step), (*list)->element));
   return true;
 }
 
-bool concatenate(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
+bool concatenate(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   const ListRef *a = list_in(inputs, 0), *b = list_in(inputs, 1);
   if (!a || !b) return false;
   if (node.op->name == "aten::add_") {
+    touch(m, inputs);
     const Data added = (*b)->items;
     (*a)->items.insert((*a)->items.end(), added.begin(), added.end());
     outputs.push_back(inputs[0]);
@@ -309,7 +322,7 @@ bool concatenate(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs
   }
   Data items = (*a)->items;
   items.insert(items.end(), (*b)->items.begin(), (*b)->items.end());
-  outputs.emplace_back(new_list(std::move(items), (*a)->element));
+  outputs.emplace_back(make_list(std::move(items), (*a)->element));
   return true;
 }
 
@@ -320,7 +333,7 @@ bool repeat(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
     if (!list || !times) continue;
     Data items;
     for (std::int64_t k = 0; k < *times; ++k) items.insert(items.end(), (*list)->items.begin(), (*list)->items.end());
-    outputs.emplace_back(new_list(std::move(items), (*list)->element));
+    outputs.emplace_back(make_list(std::move(items), (*list)->element));
     return true;
   }
   return false;
@@ -329,14 +342,14 @@ bool repeat(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
 /// list(x) of a list, a dict's keys or a string.
 bool to_list(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
   if (const ListRef* list = list_in(inputs, 0)) {
-    outputs.emplace_back(new_list((*list)->items, (*list)->element));
+    outputs.emplace_back(make_list((*list)->items, (*list)->element));
     return true;
   }
   const auto* text = inputs[0].get_if<std::string>();
   if (!text) return false;
   Data items;
   for (const char ch : *text) items.emplace_back(std::string(1, ch));
-  outputs.emplace_back(new_list(std::move(items)));
+  outputs.emplace_back(make_list(std::move(items)));
   return true;
 }
 
@@ -393,22 +406,25 @@ bool dict_parts(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs)
     else
       parts.emplace_back(std::make_shared<TupleState>(TupleState{nullptr, {key, value}}));
   }
-  outputs.emplace_back(new_list(std::move(parts), element_type(node)));
+  outputs.emplace_back(make_list(std::move(parts), element_type(node)));
   return true;
 }
 
 /// get(key[, default]) and setdefault(key, default).
-bool dict_get(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
+bool dict_get(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   const DictRef* dict = dict_in(inputs, 0);
   if (!dict) return false;
   const auto entry = entry_of(**dict, inputs[1]);
   const Datum fallback = inputs.size() > 2 ? inputs[2] : Datum();
   outputs.push_back(entry ? (*dict)->items[*entry].second : fallback);
-  if (!entry && node.op->name == "aten::setdefault") (*dict)->items.emplace_back(inputs[1], fallback);
+  if (entry || node.op->name != "aten::setdefault") return true;
+  touch(m, inputs);
+  (*dict)->items.emplace_back(inputs[1], fallback);
   return true;
 }
 
-bool dict_update(Machine&, const Node&, Frame&, Data& inputs, Data&) {
+bool dict_update(Machine& m, const Node&, Frame&, Data& inputs, Data&) {
+  touch(m, inputs);
   const DictRef *dict = dict_in(inputs, 0), *more = dict_in(inputs, 1);
   if (!dict || !more) return false;
   for (const auto& [key, value] : (*more)->items) {

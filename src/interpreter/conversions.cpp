@@ -87,6 +87,7 @@ Datum Machine::from_literal(const Literal& literal) {
 
 std::optional<Literal> Machine::to_literal(const Datum& datum) {
   if (const auto* list = datum.get_if<ListRef>()) {
+    if ((*list)->dynamic) return std::nullopt;
     auto literal = std::make_shared<program::ListLiteral>();
     literal->element = (*list)->element;
     for (const Datum& item : (*list)->items) {
@@ -135,7 +136,7 @@ std::optional<Argument> Machine::to_argument(const Datum& datum) {
                         [](const Scalar& v) -> R { return Argument(v); },
                         [](const std::string& v) -> R { return Argument(v); },
                         [&](const TensorRef& v) -> R { return Argument(tensors_.read(v)); },
-                        [&](const ListRef& v) { return items(v->items); },
+                        [&](const ListRef& v) { return v->dynamic ? std::nullopt : items(v->items); },
                         [&](const TupleRef& v) { return items(v->items); },
                         [](const program::DeviceLiteral& v) -> R { return Argument(v.name); },
                         [](const program::EnumLiteral&) -> R { return std::nullopt; },

@@ -19,6 +19,8 @@ std::string type_name(const Datum& datum) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "None"; }
     std::string operator()(const Tainted&) const { return "an untranslated value"; }
+    std::string operator()(const Uninitialized&) const { return "an unset variable"; }
+    std::string operator()(const MaybeNone&) const { return "Optional"; }
     std::string operator()(const Scalar& s) const {
       static constexpr const char* kNames[] = {"bool", "int", "float", "complex"};
       return kNames[static_cast<int>(s.kind())];
@@ -59,10 +61,14 @@ std::optional<bool> known_equal(const Datum& a, const Datum& b) {
     const auto nx = x->number(), ny = y->number();
     return nx && ny ? std::optional(*nx == *ny) : std::nullopt;
   }
+  if (a.get_if<MaybeNone>() || b.get_if<MaybeNone>()) return std::nullopt;
   if (a.data.index() != b.data.index()) return false;
   if (const auto* x = a.get_if<std::string>()) return *x == *b.get_if<std::string>();
   if (a.is_none()) return true;
-  if (const auto* x = a.get_if<ListRef>()) return all_equal((*x)->items, (*b.get_if<ListRef>())->items);
+  if (const auto* x = a.get_if<ListRef>()) {
+    const ListState &l = **x, &r = **b.get_if<ListRef>();
+    return l.dynamic || r.dynamic ? std::nullopt : all_equal(l.items, r.items);
+  }
   if (const auto* x = a.get_if<TupleRef>()) return all_equal((*x)->items, (*b.get_if<TupleRef>())->items);
   if (const auto* x = a.get_if<program::DeviceLiteral>()) return *x == *b.get_if<program::DeviceLiteral>();
   if (const auto* x = a.get_if<program::EnumLiteral>()) {

@@ -42,9 +42,18 @@ struct TensorState {
 };
 using TensorRef = std::shared_ptr<TensorState>;
 
+/// A list whose length the graph decides: an ONNX sequence of tensors (numbers as 0-d tensors), or one tensor whose
+/// first axis counts the items.
+struct DynamicItems {
+  enum class Form { Sequence, Stacked };
+  Form form = Form::Sequence;
+  Value value;
+};
+
 struct ListState {
   program::TypeRef element;  // may be null
   std::vector<Datum> items;
+  std::optional<DynamicItems> dynamic;  // then `items` is empty
 };
 using ListRef = std::shared_ptr<ListState>;
 
@@ -74,8 +83,17 @@ using InstanceRef = std::shared_ptr<ObjectState>;
 /// tainted too and never reported.
 struct Tainted {};
 
+/// What a branch leaves in a variable that it does not set (early return); never read where the program is right.
+struct Uninitialized {};
+
+/// An Optional of which the graph decides whether it holds something.
+struct MaybeNone {
+  Value present;                 // 0-d bool
+  std::shared_ptr<Datum> value;  // a stand-in where it is not present
+};
+
 struct Datum {
-  std::variant<std::monostate, Tainted, Scalar, std::string, TensorRef, ListRef, TupleRef, DictRef, InstanceRef,
+  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, TensorRef, ListRef, TupleRef, DictRef, InstanceRef,
                program::EnumLiteral, program::DeviceLiteral, program::FunctionLiteral, program::OpaqueLiteral>
       data;
 
@@ -92,6 +110,10 @@ struct Datum {
     return std::get_if<T>(&data);
   }
 };
+
+inline ListRef make_list(std::vector<Datum> items, program::TypeRef element = nullptr) {
+  return std::make_shared<ListState>(ListState{std::move(element), std::move(items), std::nullopt});
+}
 
 /// Whether the datum, or something that it contains, is tainted.
 bool any_tainted(const Datum& datum);

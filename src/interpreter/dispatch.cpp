@@ -228,11 +228,7 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
     } catch (const Rejection& rejection) {
       builder_.rollback(checkpoint);
       if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
-      std::vector<std::string> advice;
-      if (!rejection.advice.empty()) advice.push_back(rejection.advice);
-      report(std::string(name), rejection.what(), std::move(advice),
-             rejection.first_opset ? std::optional(Case::OpsetTooLow) : std::nullopt, rejection.first_opset,
-             schema.text);
+      report_rejection(std::string(name), rejection, schema.text);
       return std::nullopt;
     }
   }
@@ -306,6 +302,7 @@ void Machine::write_back(const Schema& schema, std::vector<Datum>& inputs, const
         ViewStep step{std::make_shared<Schema>(std::move(view)), arguments, 0};
         step.arguments[0] = Argument();
         const bool keeps = stays_contiguous(*step.schema, arguments, *target);
+        journal_.touch(target);
         *target = *tensors_.make_view(target, std::move(step), *value, keeps);
         continue;
       }
@@ -313,18 +310,14 @@ void Machine::write_back(const Schema& schema, std::vector<Datum>& inputs, const
       Value written = *value;
       if (old.dtype()) written = builder_.cast(written, *old.dtype());
       if (schema.arguments[targets[k]].is_out && target->views.empty()) {
-        target->storage->value = written;  // out= takes the shape of the result
-        target->storage->number.reset();
-        ++target->storage->version;
+        tensors_.replace(target, written);  // out= takes the shape of the result
       } else {
         tensors_.write(target, written);
       }
     }
   } catch (const Rejection& rejection) {
     builder_.rollback(checkpoint);
-    report(qualified(schema), rejection.what(),
-           rejection.advice.empty() ? std::vector<std::string>{} : std::vector{rejection.advice},
-           rejection.first_opset ? std::optional(Case::OpsetTooLow) : std::nullopt, rejection.first_opset, schema.text);
+    report_rejection(qualified(schema), rejection, schema.text);
     return;
   }
   // In-place forms return their target.

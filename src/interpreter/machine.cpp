@@ -35,7 +35,7 @@ Machine::Machine(const program::Program& program, const Registry& registry, cons
       folder_(folder),
       options_(options),
       builder_(model, catalog, options.fold ? &folder : nullptr),
-      tensors_(builder_, [this](const ViewStep& step, Value input) {
+      tensors_(builder_, journal_, [this](const ViewStep& step, Value input) {
         return replay_view(builder_, registry_, step, input);
       }) {}
 
@@ -48,16 +48,17 @@ InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
     report("prim::RaiseException", fmt::format("the program raises: {}", e.what()),
            {"check that the inputs are what `" + options_.method + "` expects (--input), as the Python code would"});
   } catch (const Rejection& e) {
-    report(node_ ? node_->op->name : "graph", e.what());
+    report_rejection(node_ ? node_->op->name : "graph", e, {});
   }
   return std::move(result_);
 }
 
 std::vector<Datum> Machine::call(const program::Function& function, std::vector<Datum> arguments) {
-  if (++depth_ > kMaxDepth) {
-    depth_ = 0;
-    raise(fmt::format("`{}` calls itself: recursion cannot become a graph", function.name));
-  }
+  struct Depth {
+    int& depth;
+    ~Depth() { --depth; }
+  } guard{++depth_};
+  if (depth_ > kMaxDepth) raise(fmt::format("`{}` calls itself: recursion cannot become a graph", function.name));
   Frame frame;
   frame.function = &function;
   frame.module_path = module_path_;
@@ -78,7 +79,6 @@ std::vector<Datum> Machine::call(const program::Function& function, std::vector<
   module_path_ = frame.module_path;
   auto results = run_block(function.body, frame);
   module_path_ = caller;
-  --depth_;
   return results;
 }
 
@@ -109,20 +109,33 @@ void Machine::run_node(const program::Node& node, Frame& frame) {
   locate(node, frame);
   module_path_ = frame.module_path;
 
+  const auto checkpoint = builder_.checkpoint();
+  const std::size_t journal_depth = journal_.depth();
   bool done = false;
-  for (const Builtin builtin : find_builtins(node.op->name)) {
-    done = builtin(*this, node, frame, inputs, outputs);
-    if (done) break;
-    outputs.clear();
+  try {
+    done = run_operator(node, frame, inputs, outputs);
+  } catch (const Rejection& rejection) {
+    builder_.unwind(checkpoint.depth);
+    journal_.unwind(journal_depth);
+    builder_.rollback(checkpoint);
+    locate(node, frame);
+    report_rejection(node.op->name, rejection, {});
   }
-  if (!done) done = dispatch(node, inputs, outputs);
-  if (!done || outputs.size() != node.outputs.size()) {
-    if (done) throw std::logic_error(fmt::format("{} gives {} results, not {}", node.op->name, outputs.size(), node.outputs.size()));
-    taint(node, frame);
-    return;
-  }
+  if (!done) return taint(node, frame);
+  if (outputs.size() != node.outputs.size())
+    throw std::logic_error(
+        fmt::format("{} gives {} results, not {}", node.op->name, outputs.size(), node.outputs.size()));
   for (std::size_t i = 0; i < outputs.size(); ++i)
     frame.registers[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+}
+
+bool Machine::run_operator(const program::Node& node, Frame& frame, std::vector<Datum>& inputs,
+                           std::vector<Datum>& outputs) {
+  for (const Builtin builtin : find_builtins(node.op->name)) {
+    if (builtin(*this, node, frame, inputs, outputs)) return true;
+    outputs.clear();
+  }
+  return dispatch(node, inputs, outputs);
 }
 
 void Machine::taint(const program::Node& node, Frame& frame) {
@@ -169,7 +182,7 @@ std::size_t count_outputs(const Datum& datum) {
     for (const Datum& item : items) n += count_outputs(item);
     return n;
   };
-  if (const auto* list = datum.get_if<ListRef>()) return sum((*list)->items);
+  if (const auto* list = datum.get_if<ListRef>()) return (*list)->dynamic ? 1 : sum((*list)->items);
   if (const auto* tuple = datum.get_if<TupleRef>()) return sum((*tuple)->items);
   if (const auto* dict = datum.get_if<DictRef>()) {
     std::size_t n = 0;
@@ -195,7 +208,7 @@ void Machine::set_outputs(const std::vector<Datum>& results) {
 
 /// Depth first, containers in order; None and strings are no outputs.
 void Machine::add_output(const Datum& datum, const std::string& name) {
-  if (const auto* list = datum.get_if<ListRef>()) {
+  if (const auto* list = datum.get_if<ListRef>(); list && !(*list)->dynamic) {
     for (std::size_t i = 0; i < (*list)->items.size(); ++i) add_output((*list)->items[i], fmt::format("{}_{}", name, i));
     return;
   }
@@ -215,10 +228,14 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
     return;
   }
   Value value;
-  if (const auto* tensor = datum.get_if<TensorRef>())
+  if (const auto* list = datum.get_if<ListRef>())
+    value = (*list)->dynamic->value;  // an ONNX sequence
+  else if (const auto* tensor = datum.get_if<TensorRef>())
     value = tensors_.read(*tensor);
   else if (const auto* scalar = datum.get_if<Scalar>())
     value = number_value(*scalar);
+  else if (datum.get_if<MaybeNone>())
+    throw Rejection("returns an Optional of which the data decides whether it is None");
   else
     return;  // None, strings and devices are nothing that a graph can give; a tainted value has been reported
 
@@ -262,6 +279,8 @@ void Machine::report(std::string op, std::string reason, std::vector<std::string
     result_.findings.push_back(std::move(finding));
   }
   Finding& finding = result_.findings[it->second];
+  // A loop that is unrolled, or a branch that is walked twice, is one place all the same.
+  if (!counted_.emplace(it->second, node_).second) return;
   ++finding.count;
   Location location;
   location.module = module_path_;
@@ -274,6 +293,14 @@ void Machine::report(std::string op, std::string reason, std::vector<std::string
   if (finding.locations.size() < kMaxLocations &&
       std::find(finding.locations.begin(), finding.locations.end(), location) == finding.locations.end())
     finding.locations.push_back(std::move(location));
+}
+
+void Machine::report_rejection(std::string op, const Rejection& rejection, std::string schema) {
+  std::vector<std::string> advice;
+  if (!rejection.advice.empty()) advice.push_back(rejection.advice);
+  report(std::move(op), rejection.what(), std::move(advice),
+         rejection.first_opset ? std::optional(Case::OpsetTooLow) : std::nullopt, rejection.first_opset,
+         std::move(schema));
 }
 
 Value Machine::emit(std::string_view op, std::vector<Value> inputs, Attributes attributes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "interpreter/datum.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/journal.h"
 #include "interpreter/tensors.h"
 #include "registry/builder.h"
 
@@ -42,6 +44,9 @@ class Machine {
   std::vector<Datum> run_block(const program::Block& block, Frame& frame);
 
   Builder& builder() { return builder_; }
+  Journal& journal() { return journal_; }
+  /// Names of sizes that differ between the ways through a branch or loop (see cell.h).
+  std::set<std::string>& joined_dims() { return joined_dims_; }
   Tensors& tensors() { return tensors_; }
   const program::Program& program() const { return program_; }
   Folder& folder() { return folder_; }
@@ -67,12 +72,14 @@ class Machine {
   void report(std::string op, std::string reason, std::vector<std::string> advice = {},
               std::optional<Case> which = std::nullopt, std::optional<int> first_opset = std::nullopt,
               std::string schema = {});
+  void report_rejection(std::string op, const Rejection& rejection, std::string schema);
   [[noreturn]] void raise(std::string message) { throw Raised(std::move(message)); }
   std::string here() const;  // "model.py:41" of the node that runs now
 
  private:
 
   void run_node(const program::Node& node, Frame& frame);
+  bool run_operator(const program::Node& node, Frame& frame, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
   void taint(const program::Node& node, Frame& frame);
   Datum bind(const InputBinding& binding);
   void set_outputs(const std::vector<Datum>& results);
@@ -96,7 +103,9 @@ class Machine {
   Folder& folder_;
   const InterpretOptions& options_;
   Builder builder_;
+  Journal journal_;
   Tensors tensors_;
+  std::set<std::string> joined_dims_;
   InterpretResult result_;
 
   const program::Node* node_ = nullptr;  // the node that runs now
@@ -104,6 +113,7 @@ class Machine {
   int depth_ = 0;
   std::unordered_map<const void*, Datum> identities_;  // literal containers, objects and weights seen so far
   std::map<std::string, std::size_t> finding_index_;
+  std::set<std::pair<std::size_t, const program::Node*>> counted_;  // findings and the nodes counted for them
   std::map<std::string, bool> warned_;
   std::unordered_map<std::string, std::shared_ptr<const program::Schema>> functional_;  // of in-place operators
 };
@@ -119,8 +129,11 @@ struct BuiltinEntry {
   std::string_view name;
   Builtin run;
 };
+std::span<const BuiltinEntry> branch_builtins();
 std::span<const BuiltinEntry> container_builtins();
 std::span<const BuiltinEntry> control_builtins();
+std::span<const BuiltinEntry> dynamic_list_builtins();
+std::span<const BuiltinEntry> loop_builtins();
 std::span<const BuiltinEntry> object_builtins();
 std::span<const BuiltinEntry> scalar_builtins();
 std::span<const BuiltinEntry> tensor_builtins();

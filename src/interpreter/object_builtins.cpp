@@ -26,6 +26,9 @@ bool get_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inp
 bool set_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>&) {
   const auto* object = inputs[0].get_if<InstanceRef>();
   if (!object) return true;
+  // All attributes are looked up first, so that what they were is known where a branch starts from it again.
+  if ((*object)->source) m.attribute(*object, node.name);
+  m.journal().touch(*object);
   auto& attributes = (*object)->attributes;
   const auto it = std::find_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.first == node.name; });
   if (it != attributes.end())
@@ -112,12 +115,21 @@ bool isinstance(Machine&, const Node& node, Frame&, std::vector<Datum>& inputs, 
   return true;
 }
 
-bool same(Machine&, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+/// x is None of something of which the graph decides.
+bool same_as_none(Machine& m, const Node& node, const MaybeNone& maybe, std::vector<Datum>& outputs) {
+  const bool negated = node.op->name == "aten::__isnot__";
+  outputs.emplace_back(Scalar(Scalar::Kind::Bool, negated ? maybe.present : m.emit("Not", {maybe.present})));
+  return true;
+}
+
+bool same(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
   const Datum &a = inputs[0], &b = inputs[1];
   if (a.is_tainted() || b.is_tainted()) {
     outputs.emplace_back(Tainted{});
     return true;
   }
+  if (const auto* maybe = a.get_if<MaybeNone>(); maybe && b.is_none()) return same_as_none(m, node, *maybe, outputs);
+  if (const auto* maybe = b.get_if<MaybeNone>(); maybe && a.is_none()) return same_as_none(m, node, *maybe, outputs);
   bool identical = false;
   if (a.is_none() || b.is_none()) {
     identical = a.is_none() && b.is_none();
@@ -141,7 +153,15 @@ bool pass_through(Machine&, const Node&, Frame&, std::vector<Datum>& inputs, std
 
 bool unwrap(Machine& m, const Node&, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
   if (inputs[0].is_none()) m.raise("unwrapping an optional that is None");
-  outputs.push_back(inputs[0]);
+  const auto* maybe = inputs[0].get_if<MaybeNone>();
+  outputs.push_back(maybe ? *maybe->value : inputs[0]);
+  return true;
+}
+
+/// A cast to what the value is known to be here; a None that stands for the other branch is none of its business.
+bool unchecked_cast(Machine&, const Node&, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+  const auto* maybe = inputs[0].get_if<MaybeNone>();
+  outputs.push_back(maybe ? *maybe->value : inputs[0]);
   return true;
 }
 
@@ -176,7 +196,7 @@ constexpr BuiltinEntry kTable[] = {
     {"prim::data", pass_through},
     {"prim::hasattr", has_attribute},
     {"prim::isinstance", isinstance},
-    {"prim::unchecked_cast", pass_through},
+    {"prim::unchecked_cast", unchecked_cast},
     {"prim::unchecked_unwrap_optional", unwrap},
 };
 

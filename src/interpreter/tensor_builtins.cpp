@@ -104,7 +104,7 @@ bool stride(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
     step = step * (*v.shape())[i];
   }
   if (inputs.size() == 1) {
-    outputs.emplace_back(std::make_shared<ListState>(ListState{nullptr, std::move(strides)}));
+    outputs.emplace_back(make_list(std::move(strides)));
     return true;
   }
   const auto dim = int_in(inputs, 1);

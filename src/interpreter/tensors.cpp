@@ -1,6 +1,6 @@
 #include "interpreter/tensors.h"
 
-#include <algorithm>
+#include <atomic>
 
 #include "interpreter/view_inverse.h"
 
@@ -32,32 +32,37 @@ TensorRef Tensors::make_view(const TensorRef& base, ViewStep step, Value value, 
   return tensor;
 }
 
-Value Tensors::after(const TensorState& tensor, std::size_t steps) const {
-  Value value = tensor.storage->value;
-  for (std::size_t i = 0; i < steps; ++i) value = replay_(tensor.views[i], value);
-  return value;
+std::uint64_t Tensors::next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
 }
 
+/// What is emitted inside a branch or loop body means nothing outside, so there nothing is remembered; equal nodes are
+/// shared by the builder anyway.
 Value Tensors::read(const TensorRef& tensor) const {
   Storage& storage = *tensor->storage;
-  if (!storage.value) {
+  Value value = storage.value;
+  if (!value) {
     static constexpr DType kDefault[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
     const Scalar& number = *storage.number;
-    Value value;
+    const DType dtype = kDefault[static_cast<int>(number.kind())];
     if (const auto* dim = std::get_if<Dim>(&number.data()))
       value = builder_.size_value(*dim);
     else if (const auto* computed = std::get_if<Scalar::Computed>(&number.data()))
       value = computed->value;
     else
-      value = builder_.constant(Tensor::scalar(number.number().value(), kDefault[static_cast<int>(number.kind())]));
-    storage.value = builder_.cast(value, kDefault[static_cast<int>(number.kind())]);
+      value = builder_.constant(Tensor::scalar(number.number().value(), dtype));
+    value = builder_.cast(value, dtype);
+    if (!journal_.active()) storage.value = value;
   }
-  if (tensor->views.empty()) return storage.value;
-  if (tensor->version != storage.version) {
-    tensor->cached = after(*tensor, tensor->views.size());
+  if (tensor->views.empty()) return value;
+  if (tensor->version == storage.version && tensor->cached && builder_.visible(tensor->cached)) return tensor->cached;
+  for (const ViewStep& step : tensor->views) value = replay_(step, value);
+  if (!journal_.active()) {
+    tensor->cached = value;
     tensor->version = storage.version;
   }
-  return tensor->cached;
+  return value;
 }
 
 std::optional<Scalar> Tensors::number(const TensorRef& tensor) const {
@@ -76,19 +81,30 @@ std::optional<Scalar> Tensors::number(const TensorRef& tensor) const {
 }
 
 void Tensors::write(const TensorRef& tensor, Value value) const {
-  Storage& storage = *tensor->storage;
-  read(tensor);
-  std::vector<Value> levels{storage.value};  // the storage, then what each view gives
+  std::vector<Value> levels{read_base(tensor)};  // the storage, then what each view gives
   for (std::size_t i = 0; i + 1 < tensor->views.size(); ++i) levels.push_back(replay_(tensor->views[i], levels.back()));
 
   Value written = value;
   for (std::size_t i = tensor->views.size(); i-- > 0;)
     written = write_through(builder_, tensor->views[i], levels[i], written, replay_);
-  storage.value = written;
-  storage.number.reset();
-  ++storage.version;
+  set(*tensor, written);
   tensor->cached = value;
-  tensor->version = storage.version;
+  tensor->version = tensor->storage->version;
+}
+
+void Tensors::replace(const TensorRef& tensor, Value value) const { set(*tensor, value); }
+
+Value Tensors::read_base(const TensorRef& tensor) const {
+  TensorState base;
+  base.storage = tensor->storage;
+  return read(std::make_shared<TensorState>(std::move(base)));
+}
+
+void Tensors::set(const TensorState& tensor, Value value) const {
+  journal_.touch(tensor.storage);
+  tensor.storage->value = value;
+  tensor.storage->number.reset();
+  tensor.storage->version = next_version();
 }
 
 }  // namespace pt2onnx

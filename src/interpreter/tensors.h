@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "interpreter/datum.h"
+#include "interpreter/journal.h"
 #include "registry/builder.h"
 
 namespace pt2onnx {
@@ -14,7 +15,11 @@ class Tensors {
   /// `replay(step, input)` applies one view operator to a value, through the dictionary.
   using Replay = std::function<Value(const ViewStep&, Value input)>;
 
-  Tensors(Builder& builder, Replay replay) : builder_(builder), replay_(std::move(replay)) {}
+  Tensors(Builder& builder, Journal& journal, Replay replay)
+      : builder_(builder), journal_(journal), replay_(std::move(replay)) {}
+
+  /// A number that no version of any storage has had yet.
+  static std::uint64_t next_version();
 
   /// A tensor with memory of its own.
   TensorRef make(Value value) const;
@@ -31,11 +36,15 @@ class Tensors {
   /// Replaces the contents; `value` has the tensor's own shape and dtype. Throws Rejection where a view cannot be
   /// written through.
   void write(const TensorRef& tensor, Value value) const;
+  /// The same for a tensor that is no view, whose shape may change with it.
+  void replace(const TensorRef& tensor, Value value) const;
 
  private:
-  Value after(const TensorState& tensor, std::size_t steps) const;
+  Value read_base(const TensorRef& tensor) const;
+  void set(const TensorState& tensor, Value value) const;
 
   Builder& builder_;
+  Journal& journal_;
   Replay replay_;
 };
 

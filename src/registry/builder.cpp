@@ -44,7 +44,7 @@ std::size_t tensor_bytes(const program::Literal& literal) {
 
 Builder::Builder(Model& model, const OpCatalog& catalog, Folder* folder)
     : model_(model), catalog_(catalog), folder_(folder) {
-  scopes_.push_back(Scope{&model.graph, {}});
+  scopes_.push_back(Scope{nullptr, &model.graph, 0, {}});
 }
 
 std::string Builder::unique_name(std::string base) {
@@ -64,7 +64,7 @@ std::string Builder::scoped_name(std::string_view op) {
 }
 
 Value Builder::new_value(std::string name, ValueType type) {
-  model_.values.push_back(ValueInfo{std::move(name), std::move(type), std::nullopt});
+  model_.values.push_back(ValueInfo{std::move(name), std::move(type), std::nullopt, scopes_.back().id});
   return Value(&model_.values.back());
 }
 
@@ -74,7 +74,7 @@ Value Builder::add_input(std::string name, ValueType type) {
   if (const auto& shape = input.shape()) {
     for (std::size_t i = 0; i < shape->size(); ++i)
       if (const auto symbol = (*shape)[i].symbol_name())
-        sources_.try_emplace(*symbol, Source{input, static_cast<std::int64_t>(i)});
+        set_source(*symbol, Source{input, static_cast<std::int64_t>(i)});
   }
   return input;
 }
@@ -174,6 +174,7 @@ Value Builder::constant(Tensor tensor) {
   type.shape.emplace(tensor.dims.begin(), tensor.dims.end());
   Value value = new_value(unique_name(tensor.name.empty() ? "const" : tensor.name), std::move(type));
   value.info()->constant = std::move(tensor);
+  value.info()->scope = 0;
   const auto entry = constants_.emplace(hash, value);
   journal_.push_back([this, entry] { constants_.erase(entry); });
   return value;
@@ -230,39 +231,81 @@ void Builder::rollback(const Checkpoint& to) {
 
 // ---- subgraphs -------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<Graph> Builder::subgraph(std::string_view name,
-                                         const std::vector<std::pair<std::string, ValueType>>& inputs,
+std::shared_ptr<Graph> Builder::subgraph(std::string_view name, const NamedTypes& inputs,
                                          const std::function<std::vector<Value>(std::vector<Value>)>& body) {
+  const std::size_t outside = depth();
+  const std::vector<Value> parameters = open(name, inputs);
+  try {
+    return close(body(parameters));
+  } catch (...) {
+    unwind(outside);
+    throw;
+  }
+}
+
+const std::vector<Value>& Builder::open(std::string_view name, const NamedTypes& inputs) {
   auto graph = std::make_shared<Graph>();
   graph->name = unique_name(std::string(name));
-  const std::size_t depth = scopes_.size();
-  scopes_.push_back(Scope{graph.get(), {}});
-  // What was noted inside (shared nodes, sizes read) means nothing outside, whichever way this is left; constants stay
-  // valid, since they belong to no graph.
-  struct Leave {
-    Builder& builder;
-    std::size_t depth;
-    ~Leave() { builder.scopes_.resize(depth); }
-  } leave{*this, depth};
-
+  Graph* const raw = graph.get();
+  scopes_.push_back(Scope{std::move(graph), raw, ++last_scope_, {}});
   for (const auto& [input_name, type] : inputs) {
-    Value input = new_value(unique_name(input_name), type);
-    graph->inputs.push_back(input);
+    const Value input = new_value(unique_name(input_name), type);
+    raw->inputs.push_back(input);
     if (!type.shape) continue;
     for (std::size_t i = 0; i < type.shape->size(); ++i)
       if (const auto symbol = (*type.shape)[i].symbol_name())
-        sources_.try_emplace(*symbol, Source{input, static_cast<std::int64_t>(i)});
+        set_source(*symbol, Source{input, static_cast<std::int64_t>(i)});
   }
-  const std::vector<Value> results = body(graph->inputs);
-  // An output of a subgraph must be made inside it, and only once.
-  for (const Value& result : results) {
-    const bool own = std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const auto& node) {
-      return std::find(node->outputs.begin(), node->outputs.end(), result) != node->outputs.end();
-    });
-    const bool again = std::find(graph->outputs.begin(), graph->outputs.end(), result) != graph->outputs.end();
-    graph->outputs.push_back(own && !again ? result : emit("", "Identity", 1, {result}, {})[0]);
+  return raw->inputs;
+}
+
+Builder::Scope Builder::suspend() {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  return scope;
+}
+
+void Builder::resume(Scope scope) { scopes_.push_back(std::move(scope)); }
+
+std::shared_ptr<Graph> Builder::close(const std::vector<Value>& outputs) {
+  Graph& graph = *scopes_.back().graph;
+  const int id = scopes_.back().id;
+  // An output of a subgraph must be made inside it by a node, and be named only once.
+  for (const Value& output : outputs) {
+    const auto among = [&](const std::vector<Value>& values) {
+      return std::find(values.begin(), values.end(), output) != values.end();
+    };
+    const bool own = !output.constant() && output.info()->scope == id && !among(graph.inputs);
+    graph.outputs.push_back(own && !among(graph.outputs) ? output : emit_unshared("Identity", output));
   }
-  return graph;
+  return suspend().owned;
+}
+
+void Builder::unwind(std::size_t depth) { scopes_.resize(depth); }
+
+bool Builder::visible(Value v) const {
+  return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) { return scope.id == v.info()->scope; });
+}
+
+bool Builder::visible(const Dim& dim) const {
+  const auto symbols = dim.symbols();
+  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+    const auto source = sources_.find(symbol);
+    return source != sources_.end() && visible(source->second.value);
+  });
+}
+
+/// An Identity of its own, even if there is one already.
+Value Builder::emit_unshared(std::string_view op, Value input) {
+  auto node = std::make_unique<Node>();
+  node->op = op;
+  node->inputs = {input};
+  node->origin = origin_;
+  node->name = unique_name(scoped_name(op));
+  const Value output = new_value(unique_name(node->name + "_output_0"), input.type());
+  node->outputs = {output};
+  scopes_.back().graph->nodes.push_back(std::move(node));
+  return output;
 }
 
 }  // namespace pt2onnx

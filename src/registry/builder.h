@@ -49,15 +49,39 @@ class Builder {
   Value shape_value(const Shape& shape);
   Dim size_of(Value v, std::int64_t axis);
   /// A fresh symbol whose number the graph reads: from a 0-d value, or as the size of an axis of a value.
-  Dim symbol_of_value(Value scalar, std::string_view hint);
+  Dim symbol_of_value(Value scalar, std::string_view hint, std::optional<std::int64_t> minimum = std::nullopt);
   Dim symbol_of_axis(Value tensor, std::int64_t axis, std::string name, std::int64_t minimum);
   /// A fresh symbol that an input of a subgraph will give (see subgraph).
   Dim fresh_dim(std::string_view hint, std::int64_t minimum = 0);
   void refine_shape(Value v, const Shape& shape);
 
   // -- subgraphs: nodes go to the innermost open one --
-  std::shared_ptr<Graph> subgraph(std::string_view name, const std::vector<std::pair<std::string, ValueType>>& inputs,
+  using NamedTypes = std::vector<std::pair<std::string, ValueType>>;
+  /// A subgraph with the given inputs and `body`'s results as outputs.
+  std::shared_ptr<Graph> subgraph(std::string_view name, const NamedTypes& inputs,
                                   const std::function<std::vector<Value>(std::vector<Value>)>& body);
+
+  /// The same in steps, for who does not know the outputs before other subgraphs are made. An open subgraph can be left
+  /// (suspend), entered again (resume) and is finished by close. Leaving it without closing drops it.
+  struct Scope {
+    std::shared_ptr<Graph> owned;  // null for the main graph
+    Graph* graph = nullptr;
+    int id = 0;
+    std::unordered_map<std::string, std::vector<Value>> shared;  // key of a node -> its outputs
+  };
+  const std::vector<Value>& open(std::string_view name, const NamedTypes& inputs);
+  Scope suspend();
+  void resume(Scope scope);
+  std::shared_ptr<Graph> close(const std::vector<Value>& outputs);
+  std::size_t depth() const { return scopes_.size(); }
+  /// Leaves subgraphs until `depth` are open: after an exception.
+  void unwind(std::size_t depth);
+
+  /// Whether nodes that are emitted now may use it.
+  bool visible(Value v) const;
+  /// Whether it is made by the innermost open (sub)graph.
+  bool made_here(Value v) const { return !v.constant() && v.info()->scope == scopes_.back().id; }
+  bool visible(const Dim& dim) const;
 
   // -- rollback --
   struct Checkpoint {
@@ -75,13 +99,9 @@ class Builder {
     Value value;
     std::optional<std::int64_t> axis;  // absent: `value` itself is the number
   };
-  struct Scope {
-    Graph* graph;
-    std::unordered_map<std::string, std::vector<Value>> shared;  // key of a node -> its outputs
-  };
-
   Value new_value(std::string name, ValueType type);
   std::string fresh_symbol(std::string_view hint);
+  void set_source(const std::string& symbol, Source source);
   Value int_vector(std::initializer_list<std::int64_t> ints);
   Value size_vector(const Dim& dim);  // shape [1]
   Value atom_vector(const detail::Atom& atom);
@@ -89,12 +109,14 @@ class Builder {
   const std::vector<Value>* find_shared(const std::string& key) const;
   void set_output_types(Node& node, const std::optional<std::vector<ValueType>>& types);
   std::string scoped_name(std::string_view op);
+  Value emit_unshared(std::string_view op, Value input);
 
   Model& model_;
   const OpCatalog& catalog_;
   Folder* folder_;
   OriginRef origin_;
   std::vector<Scope> scopes_;
+  int last_scope_ = 0;
   std::unordered_map<std::string, int> used_names_;
   std::unordered_map<std::string, Source> sources_;  // of symbols
   std::unordered_set<std::string> symbol_names_;

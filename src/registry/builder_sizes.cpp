@@ -20,21 +20,29 @@ std::string Builder::fresh_symbol(std::string_view hint) {
   }
 }
 
+/// A source that is out of sight (a subgraph that was left or taken back) is replaced.
+void Builder::set_source(const std::string& symbol, Source source) {
+  const auto it = sources_.find(symbol);
+  if (it != sources_.end() && visible(it->second.value)) return;
+  sources_.insert_or_assign(symbol, source);
+  journal_.push_back([this, symbol] { sources_.erase(symbol); });
+}
+
 Dim Builder::fresh_dim(std::string_view hint, std::int64_t minimum) { return Dim::symbol(fresh_symbol(hint), minimum); }
 
 Dim Builder::symbol_of_axis(Value tensor, std::int64_t axis, std::string name, std::int64_t minimum) {
   const std::string symbol = fresh_symbol(name);
-  sources_.emplace(symbol, Source{tensor, axis});
+  set_source(symbol, Source{tensor, axis});
   return Dim::symbol(symbol, minimum);
 }
 
-Dim Builder::symbol_of_value(Value scalar, std::string_view hint) {
+Dim Builder::symbol_of_value(Value scalar, std::string_view hint, std::optional<std::int64_t> minimum) {
   if (const Tensor* known = scalar.constant(); known && known->numel() == 1) return Dim(known->to_ints()[0]);
   if (const auto it = value_symbols_.find(scalar.info()); it != value_symbols_.end()) return it->second;
   const std::string symbol = fresh_symbol(hint);
-  sources_.emplace(symbol, Source{scalar, std::nullopt});
-  // Nothing is known of its sign: it may be any integer that the data holds.
-  Dim dim = Dim::symbol(symbol, std::numeric_limits<std::int32_t>::min());
+  set_source(symbol, Source{scalar, std::nullopt});
+  // Unless the caller knows better, it may be any integer that the data holds.
+  Dim dim = Dim::symbol(symbol, minimum.value_or(std::numeric_limits<std::int32_t>::min()));
   value_symbols_.emplace(scalar.info(), dim);
   journal_.push_back([this, info = scalar.info()] { value_symbols_.erase(info); });
   return dim;

@@ -25,8 +25,6 @@ bool same_shape(const ValueType& a, const ValueType& b) {
   return *a.shape == *b.shape;
 }
 
-using NamedTypes = std::vector<std::pair<std::string, ValueType>>;
-
 }  // namespace
 
 std::vector<Value> Call::loop(Value trip_count, Value condition, std::vector<Value> carried, std::size_t scans,
@@ -38,7 +36,7 @@ std::vector<Value> Call::loop(Value trip_count, Value condition, std::vector<Val
   // have in common. Each round makes some size unknown, so this ends.
   for (;;) {
     const auto checkpoint = builder_.checkpoint();
-    NamedTypes inputs{{"iteration", ValueType{ValueType::Kind::Tensor, DType::Int64, Shape{}}},
+    Builder::NamedTypes inputs{{"iteration", ValueType{ValueType::Kind::Tensor, DType::Int64, Shape{}}},
                       {"condition_in", ValueType{ValueType::Kind::Tensor, DType::Bool, Shape{}}}};
     for (std::size_t i = 0; i < types.size(); ++i) inputs.emplace_back(fmt::format("carried_{}", i), types[i]);
     auto graph = builder_.subgraph("loop_body", inputs, body);
@@ -71,7 +69,7 @@ std::vector<Value> Call::branch(Value condition, const std::function<std::vector
 
 std::vector<Value> Call::scan(std::vector<Value> states, std::vector<Value> scanned, std::size_t scan_outputs,
                               const BodyFn& body) {
-  NamedTypes inputs;
+  Builder::NamedTypes inputs;
   for (std::size_t i = 0; i < states.size(); ++i) inputs.emplace_back(fmt::format("state_{}", i), states[i].type());
   for (std::size_t i = 0; i < scanned.size(); ++i) {
     ValueType slice = scanned[i].type();
