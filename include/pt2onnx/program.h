@@ -137,9 +137,9 @@ struct Node {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<TypeRef> output_types;
-  std::vector<Block> blocks;  // prim::If: then, else; prim::Loop: body
+  std::vector<Block> blocks;  // prim::If: then, else; prim::Loop: body; prim::fork: what it runs, with the node's inputs
   Literal constant;           // prim::Constant
-  std::string name;           // prim::GetAttr, SetAttr, CallMethod: the attribute or method
+  std::string name;           // prim::GetAttr, SetAttr, CallMethod, Enter, Exit: the attribute or method
   std::vector<TypeRef> types; // prim::isinstance: the types asked for
   LocationRef location;
 };

@@ -83,6 +83,10 @@ std::string describe_zip(const Contents& zip) {
            "`torch.onnx.export(torch.export.load(...), ...)` "
            "converts it; or save the module with `torch.jit.trace(module.eval(), "
            "example).save(\"model.pt\")`";
+  if (zip.has("model.json") && zip.has_folder("tensors/"))
+    return "a TorchScript file of PyTorch 1.0 to 1.2, which no libtorch of today reads: load it with PyTorch "
+           "1.3 to 1.5 and "
+           "save it anew";
   if (zip.has_folder(".data/extern_modules"))
     return "a `torch.package` archive (Python code): load the module with `torch.package.PackageImporter`, "
            "then "

@@ -31,10 +31,7 @@ class Lowering {
 
   Program run(const jit::Module& module, const std::string& method) {
     program_.root = std::get<program::ObjectRef>(literals_.read_named(module._ivalue()).data);
-    // By index: lowering a constant may add classes.
-    for (; classes_done_ < literals_.classes().size(); ++classes_done_)
-      add_class(literals_.classes()[classes_done_]);
-
+    add_classes_read();
     jit::Function& entry = module.type()->getMethod(method);
     add_method(module.type(), method);
     work_off();
@@ -82,6 +79,11 @@ class Lowering {
     for (std::size_t i = 0; i < interface_calls_.size(); ++i) add_implementation(type, interface_calls_[i]);
   }
 
+  /// The classes of the objects that literals_ has met since the last call.
+  void add_classes_read() {
+    while (classes_done_ < literals_.classes().size()) add_class(literals_.classes()[classes_done_++]);
+  }
+
   struct InterfaceCall {
     c10::TypePtr interface;
     std::string method;
@@ -98,6 +100,13 @@ class Lowering {
     interface_calls_.push_back({interface, method});
     for (std::size_t i = 0; i < classes_.size(); ++i)
       add_implementation(classes_[i], InterfaceCall{interface, method});
+  }
+
+  void add_call(const c10::TypePtr& receiver, const std::string& method) {
+    if (const auto type = receiver->cast<c10::ClassType>())
+      add_method(type, method);
+    else
+      add_interface_call(receiver, method);
   }
 
   // ---- functions -----------------------------------------------------------------------------------------------
@@ -169,15 +178,15 @@ class Lowering {
       case c10::prim::Constant: out.constant = lower_constant(node); break;
       case c10::prim::GetAttr:
       case c10::prim::SetAttr: out.name = node->s(c10::attr::name); break;
-      case c10::prim::CallMethod: {
+      case c10::prim::CallMethod:
         out.name = node->s(c10::attr::name);
-        const c10::TypePtr& receiver = node->input(0)->type();
-        if (const auto type = receiver->cast<c10::ClassType>())
-          add_method(type, out.name);
-        else
-          add_interface_call(receiver, out.name);
+        add_call(node->input(0)->type(), out.name);
         break;
-      }
+      case c10::prim::Enter:  // `with`: calls of these methods
+      case c10::prim::Exit:
+        out.name = node->kind() == c10::prim::Enter ? "__enter__" : "__exit__";
+        add_call(node->input(0)->type(), out.name);
+        break;
       case c10::prim::CreateObject:
         if (const auto type = node->output()->type()->cast<c10::ClassType>()) add_class(type);
         break;
@@ -200,7 +209,9 @@ class Lowering {
       constants_.push_back({value->toTensor(), copy_on_write(value->toTensor())});
       return literals_.read(constants_.back().original);
     }
-    return literals_.read(*value);
+    Literal literal = literals_.read(*value);
+    add_classes_read();
+    return literal;
   }
 
   static void move_to_cpu(jit::Node* constant) { constant->s_(c10::attr::value, "cpu"); }

@@ -1,4 +1,5 @@
 // Loading a TorchScript file: from its path to a program and a module that runs.
+#include <ATen/Context.h>
 #include <ATen/core/class_type.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/jit/api/module.h>
@@ -71,6 +72,7 @@ class LoadedModule final : public TorchModule {
     const at::NoGradGuard no_grad;
     // Nodes run one by one as they are written: the program that was translated, not an optimised one.
     const jit::GraphOptimizerEnabledGuard no_optimizer(false);
+    at::manual_seed(0);  // random numbers are the same at each run as well
     restore_constants();
     const jit::Module copy = frontend::copy_state(module_);
     const jit::Method method = copy.get_method(method_);
@@ -170,8 +172,10 @@ bool any_training(const jit::Module& module) {
   return false;
 }
 
-void set_mode(jit::Module& module, const LoadOptions& options, std::vector<std::string>& warnings) {
-  if (!any_training(module)) return;
+void set_mode(jit::Module& module, const std::string& code, const LoadOptions& options,
+              std::vector<std::string>& warnings) {
+  // Code that never asks is the same in both modes (a traced module's always is).
+  if (!any_training(module) || code.find(".training") == std::string::npos) return;
   if (options.keep_training) {
     warnings.emplace_back(
         "the module is in training mode and is kept so: dropout and batch norm act as in training");
@@ -202,7 +206,7 @@ std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const Loa
 
   jit::Module module = import_with_stand_ins(path, unknown);
   weights_are_sound.get();
-  set_mode(module, options, warnings);
+  set_mode(module, archive.code, options, warnings);
   check_method(module, options.method);
   try {
     return std::make_unique<LoadedModule>(archive, std::move(module), options.method, std::move(warnings),
