@@ -154,6 +154,12 @@ Results hardshrink(Call& c) { return c.op("Shrink", {c.tensor("self")}, {{"lambd
 // aten::log_sigmoid(Tensor self) -> Tensor
 Value log_sigmoid_of(Call& c, Value x) { return onnx::neg(c, c.op("Softplus", {onnx::neg(c, x)})); }
 
+// aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer): the buffer is for the gradient alone
+Results log_sigmoid_forward(Call& c) {
+  const Value x = c.tensor("self");
+  return {log_sigmoid_of(c, x), onnx::exp(c, onnx::neg(c, onnx::abs(c, x)))};
+}
+
 // aten::glu(Tensor self, int dim=-1) -> Tensor
 Results glu(Call& c) {
   const Value x = c.tensor("self");
@@ -178,6 +184,15 @@ Results softmax(Call& c) {
   return onnx::softmax(c, x, c.axis("dim", c.rank(x)));
 }
 
+// aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor: a row of -inf gives 0, not NaN
+Results safe_softmax(Call& c) {
+  const Value x = softmax_operand(c);
+  const auto axis = c.axis("dim", c.rank(x));
+  const Value top = onnx::extreme(c, true, x, {axis}, true);
+  const Value result = onnx::softmax(c, x, axis);
+  return onnx::where(c, onnx::is_inf(c, top, true, false), onnx::constant_like(c, 0, x), result);
+}
+
 // aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 // aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 Results log_softmax(Call& c) {
@@ -188,6 +203,7 @@ Results log_softmax(Call& c) {
 constexpr Entry kTable[] = {
     {"aten::_log_softmax", 1, log_softmax},
     {"aten::_prelu_kernel", 7, prelu},
+    {"aten::_safe_softmax", 9, safe_softmax},
     {"aten::_softmax", 1, softmax},
     {"aten::celu", 6, celu_by_parts},
     {"aten::celu", 12, celu},
@@ -202,6 +218,7 @@ constexpr Entry kTable[] = {
     {"aten::hardtanh", 6, hardtanh},
     {"aten::leaky_relu", 6, leaky_relu},
     {"aten::log_sigmoid", 6, of_self<log_sigmoid_of>},
+    {"aten::log_sigmoid_forward", 6, log_sigmoid_forward},
     {"aten::log_softmax", 1, log_softmax},
     {"aten::mish", 6, mish_by_parts},
     {"aten::mish", 18, unary<"Mish">},

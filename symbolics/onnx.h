@@ -48,6 +48,8 @@ Value flatten_all(Call& c, Value x);
 Value unsqueeze(Call& c, Value x, std::vector<std::int64_t> axes);  // axes of the result
 Value squeeze(Call& c, Value x, std::vector<std::int64_t> axes);    // the caller knows that they are of size 1
 Value transpose(Call& c, Value x, std::vector<std::int64_t> permutation);
+/// With at least 1, 2 or 3 dims, the new ones where torch's atleast_*d puts them.
+Value at_least_dims(Call& c, Value x, std::size_t rank);
 /// Exchanges two axes.
 Value swap_axes(Call& c, Value x, std::int64_t a, std::int64_t b);
 /// Broadcasts to `shape` (which has at least the rank of x; -1 is not allowed here).
@@ -71,6 +73,8 @@ Value gather(Call& c, Value x, Value indices, std::int64_t axis);
 Value gather_elements(Call& c, Value x, Value indices, std::int64_t axis);
 /// 1-d int64 `start, start + step, ...` below `end`.
 Value range(Call& c, const Dim& start, const Dim& end, std::int64_t step = 1);
+/// A new symbol for the size of an axis of v that depends on data, for set_shape where inference says nothing.
+Dim open_size(Call& c, Value v, std::int64_t axis, std::string_view hint);
 /// A tensor of that shape filled with one value.
 Value full(Call& c, const Shape& shape, const Scalar& value, DType dtype);
 /// The same, in the shape and dtype of x.

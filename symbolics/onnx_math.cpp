@@ -142,7 +142,8 @@ Value clip(Call& c, Value x, Value low, Value high) {
   if (c.has_opset(11)) return c.op("Clip", {x, low, high});
   const auto least = low ? constant_number(low) : std::nullopt;
   const auto most = high ? constant_number(high) : std::nullopt;
-  if ((low && !least) || (high && !most)) {
+  const bool crossed = least && most && *least > *most;  // both would be refused as attributes
+  if ((low && !least) || (high && !most) || crossed) {
     if (low) x = maximum(c, x, low);
     return high ? minimum(c, x, high) : x;
   }

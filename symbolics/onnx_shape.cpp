@@ -99,6 +99,16 @@ Value transpose(Call& c, Value x, std::vector<std::int64_t> permutation) {
   return c.op("Transpose", {x}, {{"perm", permutation}});
 }
 
+Value at_least_dims(Call& c, Value x, std::size_t rank) {
+  const Shape from = c.sizes_of(x);
+  if (from.size() >= rank) return x;
+  if (rank == 1) return reshape(c, x, {1});
+  const Dim first = from.empty() ? Dim(1) : from[0];
+  if (rank == 2) return reshape(c, x, {1, first});
+  if (from.size() < 2) return reshape(c, x, {1, first, 1});
+  return unsqueeze(c, x, {2});
+}
+
 Value swap_axes(Call& c, Value x, std::int64_t a, std::int64_t b) {
   std::vector<std::int64_t> permutation(c.rank(x));
   std::iota(permutation.begin(), permutation.end(), 0);

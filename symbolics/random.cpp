@@ -62,6 +62,35 @@ Results randint_like(Call& c) {
   return whole(c, c.sizes_of(x), dtype, lowest(c), static_cast<double>(c.integer("high")));
 }
 
+/// The largest whole number that random_ draws, and one: every whole number that the element type holds exactly.
+double drawn_up_to(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return 2;
+    case DType::Float16: return 2049;
+    case DType::BFloat16: return 257;
+    case DType::Int8: return 128;
+    case DType::UInt8: return 256;
+    case DType::Int16: return 32768;
+    default: return 16777217;  // as many as a float32, in which it is drawn, tells apart
+  }
+}
+
+// aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor
+Results random_into(Call& c) {
+  const Value x = c.tensor("self");
+  const DType dtype = c.dtype_of(x);
+  const double low = c.has("from") ? static_cast<double>(c.integer("from")) : 0;
+  const auto to = c.has("to") ? c.optional_integer("to") : std::nullopt;
+  return whole(c, c.sizes_of(x), dtype, low, to ? static_cast<double>(*to) : drawn_up_to(dtype));
+}
+
+// aten::randperm(SymInt n, *, ScalarType? dtype=4, ...) -> Tensor: the order of random numbers
+Results randperm(Call& c) {
+  const Dim n = c.size("n");
+  const Value order = onnx::top_k(c, uniform(c, {n}, DType::Float32), n, 0, true, true).second;
+  return onnx::cast(c, order, c.dtype("dtype").value_or(DType::Int64));
+}
+
 // aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor
 Results normal_into(Call& c) {
   const Value x = c.tensor("self");
@@ -151,6 +180,8 @@ constexpr Entry kTable[] = {
     {"aten::randint_like", 1, randint_like},
     {"aten::randn", 1, fresh<normal>},
     {"aten::randn_like", 1, fresh_like<normal>},
+    {"aten::random", 1, random_into},
+    {"aten::randperm", 10, randperm},
     {"aten::uniform", 1, uniform_into},
 };
 static_assert(strictly_ascending(kTable));

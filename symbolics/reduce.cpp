@@ -44,6 +44,18 @@ Value without_nan(Call& c, Value x) {
   return is_floating(c.dtype_of(x)) ? onnx::where(c, onnx::is_nan(c, x), onnx::constant_like(c, 0, x), x) : x;
 }
 
+// aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor: the reverse of expand
+Results sum_to_size(Call& c) {
+  const Value x = c.tensor("self");
+  const Shape from = c.sizes_of(x), to = c.sizes("size");
+  if (to.size() > from.size()) c.reject("sums to more dims than the tensor has");
+  const std::size_t lead = from.size() - to.size();
+  Ints axes;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (i < lead || (to[i - lead] == 1 && from[i] != 1)) axes.push_back(static_cast<std::int64_t>(i));
+  return axes.empty() ? x : onnx::reshape(c, onnx::reduce(c, "ReduceSum", x, axes, true), to);
+}
+
 // aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 Results nansum(Call& c) {
   const Value x = counting_operand(c);
@@ -116,6 +128,8 @@ Results quantified(Call& c) {
 }
 
 constexpr Entry kTable[] = {
+    {"aten::_is_all_true", 1, quantified<false>},
+    {"aten::_is_any_true", 1, quantified<true>},
     {"aten::all", 1, quantified<false>},
     {"aten::amax", 1, extreme<true>},
     {"aten::amin", 1, extreme<false>},
@@ -135,6 +149,7 @@ constexpr Entry kTable[] = {
     {"aten::prod", 1, accumulated<"ReduceProd">},
     {"aten::special_logsumexp", 1, logsumexp},
     {"aten::sum", 1, accumulated<"ReduceSum">},
+    {"aten::sum_to_size", 5, sum_to_size},
 };
 static_assert(strictly_ascending(kTable));
 

@@ -1,4 +1,4 @@
-// Shapes: the same elements in another arrangement, joined or repeated.
+// Shapes: the same elements in another arrangement, or repeated.
 #include <algorithm>
 #include <numeric>
 
@@ -109,22 +109,11 @@ Results unsqueeze(Call& c) {
   return onnx::unsqueeze(c, x, {c.axis("dim", c.rank(x) + 1)});
 }
 
-/// With at least that many dims, placed as torch places them.
-Value at_least(Call& c, Value x, std::size_t rank) {
-  const Shape from = c.sizes_of(x);
-  if (from.size() >= rank) return x;
-  if (rank == 1) return onnx::reshape(c, x, {1});
-  const Dim first = from.empty() ? Dim(1) : from[0];
-  if (rank == 2) return onnx::reshape(c, x, {1, first});
-  if (from.size() < 2) return onnx::reshape(c, x, {1, first, 1});
-  return onnx::unsqueeze(c, x, {2});
-}
-
 template <std::size_t Rank>
 Results atleast(Call& c) {
-  if (c.has("self")) return at_least(c, c.tensor("self"), Rank);
+  if (c.has("self")) return onnx::at_least_dims(c, c.tensor("self"), Rank);
   std::vector<Value> tensors = c.tensors("tensors");
-  for (Value& x : tensors) x = at_least(c, x, Rank);
+  for (Value& x : tensors) x = onnx::at_least_dims(c, x, Rank);
   return Results::list(tensors);
 }
 
@@ -288,82 +277,6 @@ Results repeat_interleave_of_range(Call& c) {
   return onnx::cast(c, repeated_indices(c, repeats, c.optional_size("output_size")), c.dtype_of(repeats));
 }
 
-// ---- joining -------------------------------------------------------------------------------------------------------
-
-/// In their common dtype.
-std::vector<Value> same_dtype(Call& c, const std::vector<Value>& tensors) {
-  const DType dtype = result_type(c, std::vector<Operand>(tensors.begin(), tensors.end()));
-  std::vector<Value> result;
-  for (const Value x : tensors) result.push_back(onnx::cast(c, x, dtype));
-  return result;
-}
-
-Value joined(Call& c, std::vector<Value> tensors, std::int64_t axis) {
-  tensors = same_dtype(c, tensors);
-  // A 1-d tensor without elements may stand among tensors of any rank, and adds nothing.
-  const auto adds_nothing = [&](Value x) { return c.rank(x) == 1 && c.shape(x)[0] == 0; };
-  std::vector<Value> kept;
-  std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(kept), [&](Value x) { return !adds_nothing(x); });
-  if (kept.empty()) return tensors.front();
-  return onnx::concat(c, kept, axis);
-}
-
-// aten::cat(Tensor[] tensors, int dim=0) -> Tensor
-Results cat(Call& c) { return joined(c, c.tensors("tensors"), c.integer("dim")); }
-
-// aten::stack(Tensor[] tensors, int dim=0) -> Tensor
-Results stack(Call& c) {
-  std::vector<Value> tensors = same_dtype(c, c.tensors("tensors"));
-  if (tensors.empty()) c.reject("stacks an empty list");
-  const auto axis = c.axis("dim", c.rank(tensors.front()) + 1);
-  for (Value& x : tensors) x = onnx::unsqueeze(c, x, {axis});
-  return onnx::concat(c, tensors, axis);
-}
-
-std::vector<Value> tensors_of_rank(Call& c, std::size_t rank) {
-  std::vector<Value> tensors = c.tensors("tensors");
-  if (tensors.empty()) c.reject("stacks an empty list");
-  for (Value& x : tensors) x = at_least(c, x, rank);
-  return tensors;
-}
-
-// aten::hstack(Tensor[] tensors) -> Tensor
-Results hstack(Call& c) {
-  const auto tensors = tensors_of_rank(c, 1);
-  return joined(c, tensors, c.rank(tensors.front()) == 1 ? 0 : 1);
-}
-
-Results vstack(Call& c) { return joined(c, tensors_of_rank(c, 2), 0); }
-Results dstack(Call& c) { return joined(c, tensors_of_rank(c, 3), 2); }
-
-// aten::column_stack(Tensor[] tensors) -> Tensor
-Results column_stack(Call& c) {
-  std::vector<Value> tensors = tensors_of_rank(c, 1);
-  for (Value& x : tensors)
-    if (c.rank(x) == 1) x = onnx::unsqueeze(c, x, {1});
-  return joined(c, tensors, 1);
-}
-
-// aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]
-Results meshgrid(Call& c) {
-  std::vector<Value> tensors = c.tensors("tensors");
-  const bool columns_first = c.has("indexing") && c.text("indexing") == "xy" && tensors.size() >= 2;
-  Shape shape;
-  for (Value& x : tensors) {
-    x = onnx::flatten_all(c, x);
-    shape.push_back(c.size_of(x, 0));
-  }
-  if (columns_first) std::swap(shape[0], shape[1]);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    std::size_t axis = i;
-    if (columns_first && i < 2) axis = 1 - i;
-    Shape own(shape.size(), Dim(1));
-    own[axis] = shape[axis];
-    tensors[i] = onnx::expand(c, onnx::reshape(c, tensors[i], own), shape);
-  }
-  return Results::list(tensors);
-}
-
 // ---- between channels and space ------------------------------------------------------------------------------------
 
 // aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor
@@ -430,23 +343,17 @@ constexpr Entry kTable[] = {
     {"aten::atleast_3d", 5, atleast<3>},
     {"aten::broadcast_tensors", 8, broadcast_tensors},
     {"aten::broadcast_to", 8, expand},
-    {"aten::cat", 4, cat},
     {"aten::channel_shuffle", 5, channel_shuffle},
-    {"aten::column_stack", 5, column_stack},
-    {"aten::concat", 4, cat},
-    {"aten::concatenate", 4, cat},
-    {"aten::dstack", 5, dstack},
     {"aten::expand", 8, expand},
     {"aten::expand_as", 8, expand_as},
     {"aten::expand_copy", 8, expand},
     {"aten::flatten", 5, flatten},
-    {"aten::hstack", 5, hstack},
     {"aten::mH", 1, matrix_transpose},
     {"aten::mT", 1, matrix_transpose},
     {"aten::matrix_H", 1, matrix_transpose},
-    {"aten::meshgrid", 8, meshgrid},
     {"aten::moveaxis", 1, movedim},
     {"aten::movedim", 1, movedim},
+    {"aten::native_channel_shuffle", 5, channel_shuffle},
     {"aten::numpy_T", 1, reverse_dims},
     {"aten::permute", 1, permute},
     {"aten::permute_copy", 1, permute},
@@ -459,10 +366,8 @@ constexpr Entry kTable[] = {
     {"aten::repeat_interleave.self_int", 8, repeat_interleave},
     {"aten::reshape", 5, reshape<"shape">},
     {"aten::reshape_as", 5, reshape_as},
-    {"aten::row_stack", 5, vstack},
     {"aten::squeeze", 1, squeeze},
     {"aten::squeeze_copy", 1, squeeze},
-    {"aten::stack", 4, stack},
     {"aten::swapaxes", 1, transpose<"axis0", "axis1">},
     {"aten::swapdims", 1, transpose<"dim0", "dim1">},
     {"aten::t", 1, t},
@@ -478,7 +383,6 @@ constexpr Entry kTable[] = {
     {"aten::view_as", 5, reshape_as},
     {"aten::view_copy", 5, reshape<"size">},
     {"aten::view_copy.dtype", 5, view_as_dtype},
-    {"aten::vstack", 5, vstack},
 };
 static_assert(strictly_ascending(kTable));
 

@@ -120,6 +120,11 @@ Results diag(Call& c) {
   return diagonal_of(c, x, c.integer("diagonal"), 0, 1);
 }
 
+// aten::diagflat(Tensor self, int offset=0) -> Tensor
+Results diagflat(Call& c) {
+  return diagonal_matrix(c, onnx::flatten_all(c, c.tensor("self")), c.integer("offset"), 0, 1);
+}
+
 // aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
 Results unfold(Call& c) {
   Value x = c.tensor("self");
@@ -294,6 +299,7 @@ Results rot90(Call& c) {
 // aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
 Results diff(Call& c) {
   Value x = c.tensor("self");
+  if (c.integer("n") == 0) return x;  // whatever stands before or behind
   const auto axis = c.axis("dim", c.rank(x));
   std::vector<Value> parts{x};
   if (const Value before = c.optional_tensor("prepend")) parts.insert(parts.begin(), before);
@@ -310,9 +316,11 @@ constexpr Entry kTable[] = {
     {"aten::chunk", 2, chunk},
     {"aten::diag", 9, diag},
     {"aten::diag_embed", 9, diag_embed},
+    {"aten::diagflat", 9, diagflat},
     {"aten::diagonal", 1, diagonal},
     {"aten::diagonal_copy", 1, diagonal},
     {"aten::diff", 7, diff},
+    {"aten::dsplit", 2, split_along<2>},
     {"aten::flip", 9, flip},
     {"aten::fliplr", 9, fliplr},
     {"aten::flipud", 9, flipud},

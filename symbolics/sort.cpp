@@ -71,9 +71,9 @@ Results median_by_dim(Call& c) {
 Results quantile(Call& c) {
   Value x = c.tensor("self");
   const std::size_t rank = c.rank(x);
-  const bool everything = c.is_none("dim");
+  const bool everything = c.is_none("dim") || rank == 0;
   const auto axis = everything ? 0 : c.axis("dim", rank);
-  if (everything || rank == 0) x = onnx::flatten_all(c, x);
+  if (everything) x = onnx::flatten_all(c, x);
   const DType dtype = c.dtype_of(x);
   const Operand portion = operand(c, "q");
   const Value q = as(c, portion, dtype);
@@ -146,7 +146,31 @@ Results unique_along(Call& c) {
   return {d.values, d.inverse, d.counts};
 }
 
+// aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)
+Results unique_without_counts(Call& c) {
+  const Value x = c.tensor("self");
+  const Distinct d = distinct(c, x, std::nullopt);
+  return {d.values, onnx::reshape(c, d.inverse, c.sizes_of(x))};
+}
+
+// aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None)
+Results unique_consecutive(Call& c) {
+  if (!c.is_none("dim")) c.reject("drops rows that repeat the one before", "leave out `dim`");
+  const Value x = c.tensor("self");
+  const Value flat = onnx::flatten_all(c, x);
+  const Dim size = c.size_of(flat, 0);
+  const Value differs = onnx::not_equal(c, onnx::slice(c, flat, 0, 1, onnx::kEnd), onnx::slice(c, flat, 0, 0, -1));
+  const Value first = onnx::full(c, {min(size, 1)}, true, DType::Bool);
+  const Value begins = onnx::concat(c, {first, differs}, 0);
+  const Value run = onnx::cumulative_sum(c, onnx::cast(c, begins, DType::Int64), 0);
+  const Value starts = onnx::flatten_all(c, c.op("NonZero", {begins}));
+  const Value ends = onnx::concat(c, {onnx::slice(c, starts, 0, 1, onnx::kEnd), c.shape_value({size})}, 0);
+  const Value inverse = onnx::sub(c, run, c.constant(1, DType::Int64));
+  return {onnx::gather(c, flat, starts, 0), onnx::reshape(c, inverse, c.sizes_of(x)), onnx::sub(c, ends, starts)};
+}
+
 constexpr Entry kTable[] = {
+    {"aten::_unique", 11, unique_without_counts},
     {"aten::_unique2", 11, unique},
     {"aten::argsort", 1, argsort},
     {"aten::kthvalue", 9, kthvalue},
@@ -156,6 +180,7 @@ constexpr Entry kTable[] = {
     {"aten::quantile", 9, quantile},
     {"aten::sort", 9, sort},
     {"aten::topk", 9, topk},
+    {"aten::unique_consecutive", 9, unique_consecutive},
     {"aten::unique_dim", 11, unique_along},
 };
 static_assert(strictly_ascending(kTable));

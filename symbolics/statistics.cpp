@@ -171,8 +171,87 @@ Results cosine_similarity(Call& c) {
   return onnx::reduce(c, "ReduceSum", onnx::mul(c, unit(a), unit(b)), {from_end}, false);
 }
 
+// ---- of rows of observations ---------------------------------------------------------------------------------------
+
+/// Covariances of the rows, of a lone row its variance.
+Value covariance(Call& c, Value x, double correction) {
+  const bool lone = c.rank(x) < 2;
+  if (lone) x = onnx::reshape(c, x, {1, product(c.sizes_of(x))});
+  const Value gap = onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true));
+  const Value freedom = onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, correction, x));
+  const Value products = onnx::matmul(c, gap, onnx::swap_axes(c, gap, 0, 1));
+  const Value result = onnx::div(c, products, onnx::maximum(c, freedom, onnx::constant_like(c, 0, x)));
+  return lone ? onnx::reshape(c, result, {}) : result;
+}
+
+// aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
+Results cov(Call& c) {
+  if (!c.is_none("fweights") || !c.is_none("aweights")) c.reject("weighs the observations");
+  return covariance(c, float_tensor(c, "self"), static_cast<double>(c.integer("correction")));
+}
+
+// aten::corrcoef(Tensor self) -> Tensor
+Results corrcoef(Call& c) {
+  const Value x = float_tensor(c, "self");
+  const Value covariances = covariance(c, x, 1);
+  if (c.rank(x) < 2) return onnx::div(c, covariances, covariances);
+  const Value variance = onnx::div(c, onnx::reduce(c, "ReduceSumSquare", onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true)), {1}, true),
+                                   onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, 1, x)));
+  const Value deviation = onnx::sqrt(c, variance);
+  const Value scaled = onnx::div(c, onnx::div(c, covariances, deviation), onnx::swap_axes(c, deviation, 0, 1));
+  return onnx::clip(c, scaled, onnx::constant_like(c, -1, x), onnx::constant_like(c, 1, x));
+}
+
+// aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
+Results bincount(Call& c) {
+  const Value x = onnx::cast(c, c.tensor("self"), DType::Int64);
+  const Value weights = c.optional_tensor("weights");
+  const Dim least = c.size("minlength");
+  if (c.size_of(x, 0) == 0) return onnx::full(c, {least}, 0, weights ? DType::Float64 : DType::Int64);
+  const Dim bins = max(c.dim_from(onnx::reduce(c, "ReduceMax", x, {0}, false), "bins") + 1, least);
+  const Value hits = onnx::equal(c, onnx::unsqueeze(c, x, {1}), onnx::unsqueeze(c, onnx::range(c, 0, bins), {0}));
+  DType dtype = DType::Int64;
+  if (weights) dtype = c.dtype_of(weights) == DType::Float32 ? DType::Float32 : DType::Float64;
+  Value shares = onnx::cast(c, hits, dtype);
+  if (weights) shares = onnx::mul(c, shares, onnx::unsqueeze(c, onnx::cast(c, weights, dtype), {1}));
+  return onnx::reduce(c, "ReduceSum", shares, {0}, false);
+}
+
+// aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+// aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
+Results trapezoid(Call& c) {
+  const Value y = float_tensor(c, "y");
+  const auto axis = c.axis("dim", c.rank(y));
+  const auto neighbours = [&](Value v, std::int64_t along) {
+    return std::pair(onnx::slice(c, v, along, 1, onnx::kEnd), onnx::slice(c, v, along, 0, -1));
+  };
+  const auto [later, earlier] = neighbours(y, axis);
+  const Value heights = onnx::add(c, later, earlier);
+  const Value half = onnx::constant_like(c, 0.5, y);
+  if (c.has("dx")) {
+    const Value total = onnx::reduce(c, "ReduceSum", heights, {axis}, false);
+    return onnx::mul(c, total, onnx::mul(c, c.scalar_value(c.scalar("dx"), c.dtype_of(y)), half));
+  }
+  Value x = onnx::cast(c, c.tensor("x"), c.dtype_of(y));
+  std::int64_t along = axis;
+  if (c.rank(x) == 1 && c.rank(y) > 1) {
+    // Of the points of one dim, to go with every row.
+    Shape shape(c.rank(y), Dim(1));
+    shape[static_cast<std::size_t>(axis)] = c.size_of(x, 0);
+    x = onnx::reshape(c, x, shape);
+  } else {
+    along += static_cast<std::int64_t>(c.rank(x)) - static_cast<std::int64_t>(c.rank(y));
+  }
+  const auto [right, left] = neighbours(x, along);
+  const Value areas = onnx::mul(c, onnx::mul(c, onnx::sub(c, right, left), heights), half);
+  return onnx::reduce(c, "ReduceSum", areas, {axis - static_cast<std::int64_t>(c.rank(y))}, false);
+}
+
 constexpr Entry kTable[] = {
+    {"aten::bincount", 9, bincount},
+    {"aten::corrcoef", 9, corrcoef},
     {"aten::cosine_similarity", 9, cosine_similarity},
+    {"aten::cov", 9, cov},
     {"aten::dist", 9, dist},
     {"aten::frobenius_norm", 9, frobenius_norm},
     {"aten::linalg_matrix_norm", 9, linalg_matrix_norm},
@@ -184,6 +263,8 @@ constexpr Entry kTable[] = {
     {"aten::pairwise_distance", 9, pairwise_distance},
     {"aten::std", 9, std_deviation},
     {"aten::std_mean", 9, std_mean},
+    {"aten::trapezoid", 9, trapezoid},
+    {"aten::trapz", 9, trapezoid},
     {"aten::var", 9, var},
     {"aten::var_mean", 9, var_mean},
 };

@@ -25,8 +25,10 @@ std::span<const Entry> compare_table();
 std::span<const Entry> convolution_table();
 std::span<const Entry> create_table();
 std::span<const Entry> gather_table();
+std::span<const Entry> join_table();
 std::span<const Entry> linear_table();
 std::span<const Entry> logic_table();
+std::span<const Entry> loss_table();
 std::span<const Entry> norm_table();
 std::span<const Entry> pad_table();
 std::span<const Entry> patches_table();
@@ -41,7 +43,8 @@ std::span<const Entry> scatter_table();
 std::span<const Entry> shape_table();
 std::span<const Entry> slice_table();
 std::span<const Entry> sort_table();
-std::span<const Entry> vision_table();
+std::span<const Entry> special_table();
 std::span<const Entry> statistics_table();
+std::span<const Entry> vision_table();
 
 }  // namespace pt2onnx
