@@ -68,8 +68,7 @@ Value compress(Call& c, Value x, Value mask, std::int64_t axis) {
   const auto y = c.op("Compress", {x, mask}, {{"axis", axis}});
   if (!y.shape()) {  // Compress 9 says nothing of its result
     auto shape = c.sizes_of(x);
-    shape[static_cast<std::size_t>(axis)] =
-        c.dim_from(onnx::reduce(c, "ReduceSum", cast(c, mask, DType::Int64), {0}, false));
+    shape[static_cast<std::size_t>(axis)] = onnx::open_size(c, y, axis, "selected");
     c.set_shape(y, shape);
   }
   return y;

@@ -16,6 +16,7 @@ Results nms(Call& c) {
   const auto selected = c.op("NonMaxSuppression",
                              {onnx::unsqueeze(c, boxes, {0}), onnx::unsqueeze(c, scores, {0, 1}),
                               c.constant({std::numeric_limits<std::int64_t>::max()}), c.constant(threshold)});
+  if (!selected.shape()) c.set_shape(selected, {onnx::open_size(c, selected, 0, "selected"), 3});
   return onnx::select(c, selected, 1, 2);  // rows of {batch, class, box}
 }
 

@@ -55,7 +55,8 @@ torch::jit::Module build(const TorchScriptSnippet& snippet, const std::string& n
   for (const auto& [key, existing] : snippet.ties)
     module.register_parameter(key, module.attr(existing).toTensor(), true);
   for (const auto& [key, part] : snippet.modules) module.register_module(key, build(part, name + "_" + key));
-  module.define(snippet.source);
+  frontend::register_stand_ins({});  // torchvision's operators
+  module.define(snippet.source, std::make_shared<SnippetResolver>());
   module.train(snippet.training);
   return module;
 }
