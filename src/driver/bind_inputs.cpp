@@ -71,6 +71,26 @@ std::int64_t chosen_size(std::size_t axis, std::size_t rank, DType dtype, std::s
   return spatial ? kImage[step] : kSequence[step];
 }
 
+/// What is known of one argument, or of one element of it, besides the specs.
+struct Known {
+  const Literal* data = nullptr;       // from --input-data
+  const Literal* otherwise = nullptr;  // the default
+  const Literal* example = nullptr;    // what tracing stored: structure, dtypes and sizes
+};
+
+/// The items of a list or tuple.
+const std::vector<Literal>* items_of(const Literal* literal) {
+  if (!literal) return nullptr;
+  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal->data)) return &(*list)->items;
+  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal->data)) return &(*tuple)->items;
+  return nullptr;
+}
+
+/// The i-th of them, where there is one.
+const Literal* item_of(const std::vector<Literal>* items, std::size_t index) {
+  return items && index < items->size() ? &(*items)[index] : nullptr;
+}
+
 class Binder {
  public:
   Binder(const program::Program& program, const Options& options, const InputData& data, std::size_t attempt)
@@ -83,14 +103,18 @@ class Binder {
       }
     }
     const auto& parameters = program.entry->parameters;
+    const auto is_parameter = [&](const std::string& name) {
+      return std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
+    };
+    const bool by_position = std::any_of(data.begin(), data.end(), [&](const auto& item) {
+      return is_positional(item.first) && !is_parameter(item.first);
+    });
     for (const auto& [name, literal] : data) {
-      const bool is_parameter =
-          std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
-      if (is_positional(name) && !is_parameter) {
+      if (is_positional(name) && !is_parameter(name)) {
         unnamed_data_.push_back(&literal);
-      } else {
+      } else if (!by_position || is_parameter(name)) {
         named_data_[name] = &literal;
-      }
+      }  // beside in_0, in_1 ... a file may hold more: expected outputs, other sets of inputs
     }
   }
 
@@ -100,11 +124,12 @@ class Binder {
     for (parameter_ = 1; parameter_ < parameters.size(); ++parameter_) {
       const program::Parameter& parameter = parameters[parameter_];
       const std::string path = parameter.name.empty() ? fmt::format("input_{}", parameter_ - 1) : parameter.name;
-      bound.arguments.push_back(bind(parameter.type, path, nullptr,
-                                     parameter.default_value ? &*parameter.default_value : nullptr));
+      const auto given = [](const std::optional<Literal>& literal) { return literal ? &*literal : nullptr; };
+      bound.arguments.push_back(bind(parameter.type, path, {nullptr, given(parameter.default_value), given(parameter.example)}));
     }
+    refuse_unknown_names();
     refuse_missing();
-    refuse_unused();
+    refuse_surplus();
     apply_dynamic(options_.dynamic, leaves_);
     agree_on_sizes(leaves_);
     rename_inputs();
@@ -113,23 +138,23 @@ class Binder {
   }
 
  private:
-  InputBinding bind(const TypeRef& declared, const std::string& path, const Literal* data, const Literal* otherwise) {
+  InputBinding bind(const TypeRef& declared, const std::string& path, Known known) {
     const TypeRef type = unwrapped(declared);
-    if (!data) data = take_data(path, type);
-    if (data && data->is_none()) return {Literal{}};
+    if (!known.data) known.data = take_data(path, type);
+    if (known.data && known.data->is_none()) return {Literal{}};
     if (const InputSpec* spec = named_spec(path); spec && std::holds_alternative<InputSpec::None>(spec->value))
       return {Literal{}};
 
     const TypeKind kind = kind_of(type);
-    if (kind == TypeKind::Tensor) return bind_tensor(type, path, data, otherwise, is_optional(declared));
+    if (kind == TypeKind::Tensor) return bind_tensor(type, path, known, is_optional(declared));
     if (kind == TypeKind::List || kind == TypeKind::Tuple || kind == TypeKind::Dict) {
-      if (auto composite = bind_composite(type, path, data)) return std::move(*composite);
-    } else if (auto scalar = scalar_value(type, path, data)) {
+      if (auto composite = bind_composite(type, path, known)) return std::move(*composite);
+    } else if (auto scalar = scalar_value(type, path, known.data)) {
       return {std::move(*scalar)};
     }
-    if (otherwise) return {*otherwise};
+    if (known.otherwise) return {*known.otherwise};
     if (kind == TypeKind::None) return {Literal{}};
-    miss(declared, path);
+    miss(declared, path, is_optional(declared));
     return {Literal{}};
   }
 
@@ -188,8 +213,7 @@ class Binder {
 
   // ---- tensors ---------------------------------------------------------------------------------------------------
 
-  InputBinding bind_tensor(const TypeRef& type, const std::string& path, const Literal* data, const Literal* otherwise,
-                           bool optional) {
+  InputBinding bind_tensor(const TypeRef& type, const std::string& path, const Known& known, bool optional) {
     const InputSpec* spec = named_spec(path);
     if (!spec) {
       spec = take_unnamed([](const InputSpec&) { return true; });
@@ -197,18 +221,22 @@ class Binder {
     }
     const auto* tensor_spec = spec ? std::get_if<InputSpec::TensorSpec>(&spec->value) : nullptr;
     if (spec && !tensor_spec) return {baked_tensor(*spec, path)};
-    if (!spec && !data && otherwise) return {*otherwise};
-    if (!spec && !data && optional && !type->dims) {
-      miss(type, path);
-      return {Literal{}};
+    const auto* traced = known.example ? std::get_if<Tensor>(&known.example->data) : nullptr;
+    if (!spec && !known.data && !traced && !type->dims) {
+      if (known.otherwise) return {*known.otherwise};
+      if (known.example && known.example->is_none()) return {Literal{}};
+      if (optional) {
+        miss(type, path, true);
+        return {Literal{}};
+      }
     }
 
     Leaf leaf;
     leaf.path = path;
     leaf.name = unique_name(identifier(path));
-    if (data) leaf.data = tensor_data(*data, path);
-    if (!fill(leaf, type, tensor_spec)) {
-      miss(type, path);
+    if (known.data) leaf.data = tensor_data(*known.data, path);
+    if (!fill(leaf, type, traced, tensor_spec)) {
+      miss(type, path, optional);
       return {Literal{}};
     }
     leaves_.push_back(leaf);
@@ -216,13 +244,14 @@ class Binder {
   }
 
   /// Dtype and dims; false when nothing tells them.
-  bool fill(Leaf& leaf, const TypeRef& type, const InputSpec::TensorSpec* spec) {
+  bool fill(Leaf& leaf, const TypeRef& type, const Tensor* traced, const InputSpec::TensorSpec* spec) {
     std::optional<DType> dtype;
     if (spec && spec->dtype) dtype = *spec->dtype;
     if (leaf.data && dtype && leaf.data->dtype != *dtype)
       throw BindingError(fmt::format("--input {}: {} was asked for, the example value is {}", leaf.path,
                                      to_string(*dtype), to_string(leaf.data->dtype)));
     if (!dtype && leaf.data) dtype = leaf.data->dtype;
+    if (!dtype && traced) dtype = traced->dtype;
     if (!dtype) dtype = type->dtype;
 
     // The sizes of an example: of the data, or what tracing stored.
@@ -230,6 +259,8 @@ class Binder {
     bool has_example = true;
     if (leaf.data) {
       example.assign(leaf.data->dims.begin(), leaf.data->dims.end());
+    } else if (traced) {
+      example.assign(traced->dims.begin(), traced->dims.end());
     } else if (type->dims) {
       example = *type->dims;
     } else {
@@ -340,32 +371,26 @@ class Binder {
 
   // ---- lists, tuples, dicts ---------------------------------------------------------------------------------------
 
-  std::optional<InputBinding> bind_composite(const TypeRef& type, const std::string& path, const Literal* data) {
+  std::optional<InputBinding> bind_composite(const TypeRef& type, const std::string& path, const Known& known) {
     switch (type->kind) {
-      case TypeKind::List: return bind_list(type, path, data);
-      case TypeKind::Tuple: return bind_tuple(type, path, data);
-      default: return bind_dict(type, path, data);
+      case TypeKind::List: return bind_list(type, path, known);
+      case TypeKind::Tuple: return bind_tuple(type, path, known);
+      default: return bind_dict(type, path, known);
     }
   }
 
-  /// The items of a list or tuple among the example values.
-  static const std::vector<Literal>* items_of(const Literal* data) {
-    if (!data) return nullptr;
-    if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&data->data)) return &(*list)->items;
-    if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&data->data)) return &(*tuple)->items;
-    return nullptr;
-  }
-
-  std::optional<InputBinding> bind_list(const TypeRef& type, const std::string& path, const Literal* data) {
+  std::optional<InputBinding> bind_list(const TypeRef& type, const std::string& path, const Known& known) {
     const TypeRef element = type->elements.empty() ? nullptr : type->elements.front();
-    const auto* items = items_of(data);
+    const auto* items = items_of(known.data);
+    const auto* traced = items_of(known.example);
     std::size_t count = items ? items->size() : keys_below(path).size();
     if (count == 0 && !items && sure_tensors(element) == 1)
       count = std::max(spare(unnamed_.size()), spare(unnamed_data_.size()));
-    if (count == 0 && !items) return std::nullopt;
+    if (!items && traced) count = std::max(count, traced->size());  // traced code has its number of elements baked in
+    if (count == 0 && !items && !traced) return std::nullopt;
     InputBinding::Sequence sequence{true, type, {}};
     for (std::size_t i = 0; i < count; ++i)
-      sequence.items.push_back(bind(element, fmt::format("{}.{}", path, i), items ? &(*items)[i] : nullptr, nullptr));
+      sequence.items.push_back(bind(element, fmt::format("{}.{}", path, i), {item_of(items, i), nullptr, item_of(traced, i)}));
     return InputBinding{std::move(sequence)};
   }
 
@@ -377,8 +402,9 @@ class Binder {
     return unnamed > later ? unnamed - later : 0;
   }
 
-  std::optional<InputBinding> bind_tuple(const TypeRef& type, const std::string& path, const Literal* data) {
-    const auto* items = items_of(data);
+  std::optional<InputBinding> bind_tuple(const TypeRef& type, const std::string& path, const Known& known) {
+    const auto* items = items_of(known.data);
+    const auto* traced = items_of(known.example);
     if (items && items->size() != type->elements.size())
       throw BindingError(fmt::format("--input-data: `{}` has {} elements in the model and {} in the file", path,
                                      type->elements.size(), items->size()));
@@ -390,26 +416,53 @@ class Binder {
         const bool counted = named_.contains(element) || has_specs_below(element);
         if (!counted) element = by_field;
       }
-      sequence.items.push_back(bind(type->elements[i], element, items ? &(*items)[i] : nullptr, nullptr));
+      sequence.items.push_back(bind(type->elements[i], element, {item_of(items, i), nullptr, item_of(traced, i)}));
     }
     return InputBinding{std::move(sequence)};
   }
 
-  std::optional<InputBinding> bind_dict(const TypeRef& type, const std::string& path, const Literal* data) {
+  std::optional<InputBinding> bind_dict(const TypeRef& type, const std::string& path, const Known& known) {
     const TypeRef key_type = type->elements.empty() ? nullptr : type->elements.front();
     const TypeRef value_type = type->elements.size() > 1 ? type->elements[1] : nullptr;
-    InputBinding::Dict dict{type, {}};
-    if (data) {
-      const auto* given = std::get_if<std::shared_ptr<program::DictLiteral>>(&data->data);
-      if (!given) throw BindingError(fmt::format("--input-data: `{}` is a dict in the model, the file has something else", path));
-      for (const auto& [key, value] : (*given)->items)
-        dict.items.emplace_back(key, bind(value_type, fmt::format("{}.{}", path, key_text(key)), &value, nullptr));
-      return InputBinding{std::move(dict)};
+    const auto dict_of = [](const Literal* literal) {
+      const auto* dict = literal ? std::get_if<std::shared_ptr<program::DictLiteral>>(&literal->data) : nullptr;
+      return dict ? dict->get() : nullptr;
+    };
+    const program::DictLiteral* given = dict_of(known.data);
+    const program::DictLiteral* traced = dict_of(known.example);
+    if (known.data && !given)
+      throw BindingError(fmt::format("--input-data: `{}` is a dict in the model, the file has something else", path));
+
+    std::vector<Literal> keys;
+    const auto add_keys = [&](const program::DictLiteral& dict) {
+      for (const auto& [key, value] : dict.items) keys.push_back(key);
+    };
+    if (given) {
+      add_keys(*given);
+    } else {
+      const auto named = keys_below(path);
+      if (traced) {
+        add_keys(*traced);
+      } else if (named.empty()) {
+        return std::nullopt;
+      }
+      for (const std::string& key : named)
+        if (std::none_of(keys.begin(), keys.end(), [&](const Literal& known_key) { return key_text(known_key) == key; }))
+          keys.push_back(key_literal(key_type, key));
     }
-    const auto keys = keys_below(path);
-    if (keys.empty()) return std::nullopt;
-    for (const std::string& key : keys)
-      dict.items.emplace_back(key_literal(key_type, key), bind(value_type, fmt::format("{}.{}", path, key), nullptr, nullptr));
+
+    const auto value_of_key = [](const program::DictLiteral* dict, const std::string& key) -> const Literal* {
+      if (!dict) return nullptr;
+      for (const auto& [candidate, value] : dict->items)
+        if (key_text(candidate) == key) return &value;
+      return nullptr;
+    };
+    InputBinding::Dict dict{type, {}};
+    for (const Literal& key : keys) {
+      const std::string text = key_text(key);
+      dict.items.emplace_back(key, bind(value_type, fmt::format("{}.{}", path, text),
+                                        {value_of_key(given, text), nullptr, value_of_key(traced, text)}));
+    }
     return InputBinding{std::move(dict)};
   }
 
@@ -442,16 +495,16 @@ class Binder {
     }
   }
 
-  void miss(const TypeRef& type, const std::string& path) {
+  void miss(const TypeRef& type, const std::string& path, bool optional) {
     missing_.push_back(line(type, path));
-    if (is_optional(type)) missing_.back() += fmt::format("   or: --input {}:none", path);
+    if (optional) missing_.back() += fmt::format("   or: --input {}:none", path);
   }
 
   void refuse_missing() const {
     if (missing_.empty()) return;
     throw BindingError(
-        fmt::format("the file does not say what {} and it cannot be inferred; add, with your own values:\n  {}",
-                    missing_.size() == 1 ? "this input is," : "these inputs are,", fmt::join(missing_, "\n  ")));
+        fmt::format("the file does not say what {} be inferred; add, with your own values:\n  {}",
+                    missing_.size() == 1 ? "this input is, and it cannot" : "these inputs are, and they cannot", fmt::join(missing_, "\n  ")));
   }
 
   std::vector<std::string> argument_names() const {
@@ -460,7 +513,7 @@ class Binder {
     return names;
   }
 
-  void refuse_unused() const {
+  void refuse_unknown_names() const {
     const auto names = argument_names();
     const auto unknown = [&](std::string_view option, const std::string& name) {
       const auto near = near_names(name, names, 1);
@@ -473,10 +526,14 @@ class Binder {
       if (!used_specs_.contains(name)) throw unknown("--input", name);
     for (const auto& [name, literal] : named_data_)
       if (!used_data_.contains(name)) throw unknown("--input-data", name);
+  }
+
+  void refuse_surplus() const {
     const std::size_t left = std::max(unnamed_.size(), unnamed_data_.size());
     if (left > 0)
       throw BindingError(fmt::format("{}: {} more than the method has arguments for ({})",
-                                     unnamed_.empty() ? "--input-data" : "--input", left, fmt::join(names, ", ")));
+                                     unnamed_.empty() ? "--input-data" : "--input", left,
+                                     fmt::join(argument_names(), ", ")));
   }
 
   // ---- names and the final form ------------------------------------------------------------------------------------

@@ -1,0 +1,147 @@
+// check, inspect, ops, schema, explain, onnx-ops and show.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/run_cli.h"
+#include "support/torchscript.h"
+
+namespace pt2onnx::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const TorchScriptSnippet kGrid{
+    "def forward(self, x):\n    return torch.grid_sampler(x, x[:, :2].permute(0, 2, 3, 1), 0, 0, False)\n",
+    {}, {}, {}, {}, {}, false};
+
+TEST(Check, SaysTheLowestOpset) {
+  const TemporaryModule module(kGrid);
+  const auto run = run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--format", "json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto file = run.json()["files"][0];
+  EXPECT_EQ(file["file"], module.path());
+  EXPECT_EQ(file["exportable"], true);
+  EXPECT_EQ(file["opset"], 20);
+  EXPECT_EQ(file["lowest_opset"], 16);
+
+  const auto low = run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--opset", "13"});
+  EXPECT_EQ(low.code, 3);
+  EXPECT_THAT(low.out, HasSubstr("error[case-4]"));
+  EXPECT_THAT(low.out, HasSubstr("not exportable at opset 13 (lowest opset 16)"));
+
+  const auto range = run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--opset", "14-17", "--format", "json"});
+  EXPECT_EQ(range.code, 0);
+  EXPECT_EQ(range.json()["files"][0]["opset"], 16);
+  EXPECT_EQ(range.json()["files"][0]["opsets"].size(), 4u);
+}
+
+TEST(Check, SeveralFilesTheWorstCounts) {
+  const TemporaryModule good({"def forward(self, x):\n    return x + 1\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule bad({"def forward(self, x):\n    return torch.special_airy_ai(x)\n", {}, {}, {}, {}, {}, false});
+  const auto run = run_cli({"check", good.path(), bad.path(), "--input", "[3]", "--format", "json"});
+  EXPECT_EQ(run.code, 3) << run.err;
+  ASSERT_EQ(run.json()["files"].size(), 2u);
+  EXPECT_EQ(run.json()["files"][0]["exportable"], true);
+  EXPECT_EQ(run.json()["files"][1]["exportable"], false);
+  EXPECT_TRUE(run.json()["files"][1]["lowest_opset"].is_null());
+  EXPECT_EQ(run.json()["files"][1]["findings"][0]["op"], "aten::special_airy_ai");
+}
+
+TEST(Inspect, CountsPerCall) {
+  TorchScriptSnippet snippet{"def forward(self, x: Tensor, k: int = 3):\n    return self.helper(x) + self.helper(x) * k\n"
+                             "def helper(self, x: Tensor):\n    return torch.relu(x) + self.w\n",
+                             {}, {}, {}, {}, {}, false};
+  snippet.parameters.emplace_back("w", Tensor::of_doubles(std::vector<double>{1, 2, 3}, {3}, DType::Float32));
+  const TemporaryModule module(snippet);
+  const auto run = run_cli({"inspect", module.path(), "--format", "json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto document = run.json();
+  EXPECT_EQ(document["version"], 1);
+  EXPECT_EQ(document["kind"], "torchscript");
+  EXPECT_EQ(document["ops"]["aten::relu"], 2);
+  EXPECT_EQ(document["ops"]["aten::add"], 3);
+  EXPECT_EQ(document["parameters"], 3);
+  EXPECT_GT(document["bytes"], 0);
+  EXPECT_EQ(document["inputs"][0]["name"], "x");
+  EXPECT_EQ(document["inputs"][0]["type"], "Tensor");
+  EXPECT_TRUE(document["inputs"][0]["shape"].is_null());
+  EXPECT_EQ(document["inputs"][1]["type"], "int");
+  EXPECT_EQ(document["inputs"][1]["default"], "3");
+}
+
+TEST(Ops, ReadsTheRegistry) {
+  const auto run = run_cli({"ops", "aten::asinh", "--format", "json"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.json()["ops"], nlohmann::json::parse(R"([{"op":"aten::asinh","status":"mapped","since":9}])"));
+  const auto low = run_cli({"ops", "aten::grid_sampl*", "--opset", "13", "--format", "json"});
+  const auto document = low.json();
+  ASSERT_FALSE(document["ops"].empty());
+  for (const auto& op : document["ops"]) EXPECT_EQ(op["status"], "later-opset") << op;
+}
+
+TEST(Explain, EachStatus) {
+  const auto explained = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "explain");
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const auto run = run_cli(arguments);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return run.json()["ops"][0];
+  };
+  const auto mapped = explained({"asinh"});
+  EXPECT_EQ(mapped["op"], "aten::asinh");
+  EXPECT_EQ(mapped["status"], "mapped");
+  EXPECT_TRUE(mapped["case"].is_null());
+  EXPECT_EQ(mapped["since"], 9);
+  EXPECT_EQ(mapped["onnx"], nlohmann::json::parse(R"([{"domain":"","name":"Asinh","since":9}])"));
+
+  const auto gap = explained({"aten::asinh", "--without", "aten::asinh"});
+  EXPECT_EQ(gap["status"], "missing");
+  EXPECT_EQ(gap["case"], 1);
+
+  const auto later = explained({"aten::grid_sampler", "--opset", "15"});
+  EXPECT_EQ(later["status"], "later-opset");
+  EXPECT_EQ(later["case"], 4);
+  EXPECT_EQ(later["since"], 16);
+
+  const auto none = explained({"aten::special_airy_ai"});
+  EXPECT_EQ(none["status"], "missing");
+  EXPECT_EQ(none["case"], 2);
+
+  const auto user = explained({"mylib::foo"});
+  EXPECT_EQ(user["status"], "unknown");
+  EXPECT_EQ(user["case"], 3);
+}
+
+TEST(Schema, AllOverloadsOrTheNearNames) {
+  const auto run = run_cli({"schema", "asinh"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("aten::asinh(Tensor self) -> Tensor\n"));
+  const auto misspelt = run_cli({"schema", "asihn"});
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_THAT(misspelt.err, HasSubstr("aten::asinh"));
+}
+
+TEST(OnnxOps, VersionsAndSignature) {
+  const auto run = run_cli({"onnx-ops", "GridSample", "--format", "json"});
+  EXPECT_EQ(run.code, 0);
+  const auto op = run.json()["ops"][0];
+  EXPECT_EQ(op["name"], "GridSample");
+  EXPECT_EQ(op["since"], 16);
+  EXPECT_EQ(op["inputs"], nlohmann::json::parse(R"(["X","grid"])"));
+}
+
+TEST(Show, BothKindsOfFiles) {
+  const TemporaryModule module({"def forward(self, x):\n    return torch.relu(x)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryFolder folder;
+  const auto program = run_cli({"show", module.path()});
+  EXPECT_EQ(program.code, 0);
+  EXPECT_THAT(program.out, HasSubstr("aten::relu("));
+  ASSERT_EQ(run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[2]"}).code, 0);
+  const auto graph = run_cli({"show", folder.file("m.onnx")});
+  EXPECT_EQ(graph.code, 0);
+  EXPECT_THAT(graph.out, HasSubstr("= Relu"));
+  EXPECT_EQ(run_cli({"show", folder.file("none.onnx")}).code, 4);
+}
+
+}  // namespace
+}  // namespace pt2onnx::testing
