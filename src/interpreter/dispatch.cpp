@@ -15,7 +15,6 @@ using namespace std::string_view_literals;
 using program::Schema;
 using program::SchemaArgument;
 
-constexpr std::size_t kFoldBytes = std::size_t{1} << 20;  // a folded result may always have this size
 
 bool writes(const SchemaArgument& argument) { return argument.alias && argument.alias->is_write; }
 bool writes(const Schema& schema) {
@@ -192,7 +191,7 @@ std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op, con
     const auto types = folder_.evaluate_types(*op.schema, literals);
     for (const auto& value : types.values)
       if (const auto* tensor = std::get_if<Tensor>(&value.data))
-        if (static_cast<std::size_t>(tensor->numel()) * size_of(tensor->dtype) > kFoldBytes) return std::nullopt;
+        if (static_cast<std::size_t>(tensor->numel()) * size_of(tensor->dtype) > options_.fold_bytes) return std::nullopt;
   }
   auto result = folder_.evaluate(*op.schema, literals);
   if (!result.ok()) {
@@ -203,7 +202,7 @@ std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op, con
   }
   std::size_t output_bytes = 0;
   for (const auto& value : result.values) output_bytes += bytes_of(value);
-  if (output_bytes > std::max(kFoldBytes, 2 * input_bytes)) return std::nullopt;
+  if (output_bytes > std::max(options_.fold_bytes, 2 * input_bytes)) return std::nullopt;
 
   std::string weight;
   for (const auto& literal : literals)

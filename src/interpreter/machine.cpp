@@ -102,6 +102,13 @@ void Machine::locate(const program::Node& node, const Frame& frame) {
   builder_.set_origin(std::move(origin));
 }
 
+void Machine::show(const program::Node& node, const std::vector<Datum>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto* tensor = outputs[i].get_if<TensorRef>();
+    if (tensor && !tensors_.number(*tensor)) options_.observe(node, i, tensors_.read(*tensor));
+  }
+}
+
 void Machine::run_node(const program::Node& node, Frame& frame) {
   std::vector<Datum> inputs, outputs;
   inputs.reserve(node.inputs.size());
@@ -125,6 +132,7 @@ void Machine::run_node(const program::Node& node, Frame& frame) {
   if (outputs.size() != node.outputs.size())
     throw std::logic_error(
         fmt::format("{} gives {} results, not {}", node.op->name, outputs.size(), node.outputs.size()));
+  if (options_.observe) show(node, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     frame.registers[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
 }

@@ -79,6 +79,7 @@ class Machine {
  private:
 
   void run_node(const program::Node& node, Frame& frame);
+  void show(const program::Node& node, const std::vector<Datum>& outputs);
   bool run_operator(const program::Node& node, Frame& frame, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
   void taint(const program::Node& node, Frame& frame);
   Datum bind(const InputBinding& binding);
