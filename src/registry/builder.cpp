@@ -175,8 +175,7 @@ Value Builder::constant(Tensor tensor) {
   Value value = new_value(unique_name(tensor.name.empty() ? "const" : tensor.name), std::move(type));
   value.info()->constant = std::move(tensor);
   value.info()->scope = 0;
-  const auto entry = constants_.emplace(hash, value);
-  journal_.push_back([this, entry] { constants_.erase(entry); });
+  constants_.emplace(hash, value);  // belongs to no graph, so it outlives a rollback
   return value;
 }
 
@@ -216,7 +215,7 @@ std::optional<Value> Builder::fold(std::string_view torch_op, const std::vector<
 // ---- rollback --------------------------------------------------------------------------------------------------------
 
 Builder::Checkpoint Builder::checkpoint() const {
-  return {scopes_.back().graph->nodes.size(), model_.values.size(), journal_.size(), scopes_.size()};
+  return {scopes_.back().graph->nodes.size(), journal_.size(), scopes_.size()};
 }
 
 void Builder::rollback(const Checkpoint& to) {
@@ -225,8 +224,8 @@ void Builder::rollback(const Checkpoint& to) {
     journal_.back()();
     journal_.pop_back();
   }
+  // The values of these nodes stay in the arena, unused, so that no handle ever dangles.
   scopes_.back().graph->nodes.resize(to.nodes);
-  model_.values.resize(to.values);
 }
 
 // ---- subgraphs -------------------------------------------------------------------------------------------------------

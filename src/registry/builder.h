@@ -85,7 +85,7 @@ class Builder {
 
   // -- rollback --
   struct Checkpoint {
-    std::size_t nodes, values, journal;
+    std::size_t nodes, journal;
     std::size_t depth;
   };
   Checkpoint checkpoint() const;
