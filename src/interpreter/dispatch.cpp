@@ -15,7 +15,6 @@ using namespace std::string_view_literals;
 using program::Schema;
 using program::SchemaArgument;
 
-
 bool writes(const SchemaArgument& argument) { return argument.alias && argument.alias->is_write; }
 bool writes(const Schema& schema) {
   return std::any_of(schema.arguments.begin(), schema.arguments.end(), [](const auto& a) { return writes(a); });
