@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "driver/divergence.h"
 #include "driver/findings.h"
 #include "driver/reference.h"
 #include "driver/verify_stage.h"
@@ -111,6 +112,17 @@ void Pipeline::bind() {
   report_.warnings.insert(report_.warnings.end(), bound_.notes.begin(), bound_.notes.end());
 }
 
+InterpretOptions Pipeline::interpretation() const {
+  InterpretOptions interpretation;
+  interpretation.opset = report_.opset;
+  interpretation.unsupported = options_.unsupported;
+  interpretation.custom_domain = options_.custom_domain;
+  interpretation.method = options_.method;
+  interpretation.fold = options_.fold;
+  interpretation.output_names = options_.output_names;
+  return interpretation;
+}
+
 void Pipeline::translate(int opset) {
   begin("translate", &Report::translate);
   const OpCatalog& catalog = onnx_catalog();
@@ -118,16 +130,9 @@ void Pipeline::translate(int opset) {
     halt(Status::Usage, fmt::format("--opset {}: out of range; {} to {} are possible", opset, kMinOpset, catalog.newest_opset()));
   report_.opset = opset;
 
-  InterpretOptions interpretation;
-  interpretation.opset = opset;
-  interpretation.unsupported = options_.unsupported;
-  interpretation.custom_domain = options_.custom_domain;
-  interpretation.method = options_.method;
-  interpretation.fold = options_.fold;
-  interpretation.output_names = options_.output_names;
   model_ = std::make_unique<Model>();
   InterpretResult result = interpret(module_->program(), bound_.arguments, registry_, catalog, module_->folder(),
-                                     interpretation, *model_);
+                                     interpretation(), *model_);
   report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
   if (!result.findings.empty()) {
     report_.findings = std::move(result.findings);
@@ -219,12 +224,21 @@ void Pipeline::verify_output() {
   begin("verify", &Report::verify);
   try {
     const auto session = open_session_file(report_.output, options_.ort_libraries);
-    verify_with(*session, *module_, bound_, options_, report_);
+    if (const auto differing = verify_with(*session, *module_, bound_, options_, report_)) trace_difference(*differing);
   } catch (const RuntimeFailure& e) {
     if (is_lack_of_runtime(e.what())) return skip(fmt::format("ONNX Runtime cannot load this model: {}", e.what()));
     halt(Status::Mismatch, fmt::format("ONNX Runtime refuses the model: {}", e.what()));
   }
   finish_verification();
+}
+
+void Pipeline::trace_difference(const ReferenceRun& run) {
+  try {
+    report_.verification->first_divergence =
+        first_divergence({*module_, bound_, registry_, onnx_catalog(), interpretation(), options_}, run.inputs);
+  } catch (const std::exception& e) {  // the mismatch itself is what matters
+    report_.warnings.push_back(fmt::format("where the difference begins could not be traced: {}", e.what()));
+  }
 }
 
 void Pipeline::verify_file(const std::string& onnx_path) {

@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "driver/bind_inputs.h"
+#include "driver/reference.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
+#include "interpreter/interpreter.h"
 #include "pt2onnx/convert.h"
 #include "pt2onnx/graph.h"
 #include "pt2onnx/registry.h"
@@ -58,6 +60,8 @@ class Pipeline {
   [[noreturn]] void halt(Status status, std::string why);
   void complete_output_types();
   void describe_model();
+  InterpretOptions interpretation() const;
+  void trace_difference(const ReferenceRun& run);
   void finish_verification();
 
   std::string path_;

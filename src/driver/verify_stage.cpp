@@ -56,6 +56,7 @@ class Comparison {
     }
   }
 
+  bool passed() const { return result_.passed; }
   Verification take() { return std::move(result_); }
 
  private:
@@ -119,6 +120,17 @@ std::optional<ReferenceRun> first_reference(TorchModule& module, const BoundInpu
   return std::nullopt;
 }
 
+/// Other sizes in the dynamic dims; where libtorch refuses all that are tried, the report notes it.
+std::optional<ReferenceRun> second_reference(TorchModule& module, const BoundInputs& bound, const ReferenceRun& first,
+                                             Report& report) {
+  std::string refusal;
+  for (const SymbolSizes& sizes : other_sizes(first.sizes))
+    if (auto run = run_reference(module, bound, sizes, refusal)) return run;
+  report.verify_note =
+      fmt::format("run with one size only: libtorch refuses other sizes of the dynamic dims ({})", refusal);
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_lack_of_runtime(const std::string& message) {
@@ -129,50 +141,51 @@ bool is_lack_of_runtime(const std::string& message) {
                      [&](std::string_view words) { return message.find(words) != std::string::npos; });
 }
 
-void verify_with(Session& session, TorchModule& module, const BoundInputs& bound, const Options& options,
-                 Report& report) {
+std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, const BoundInputs& bound,
+                                        const Options& options, Report& report) {
   std::string refusal;
   const auto reference = first_reference(module, bound, refusal);
-  if (!reference)
-    return skip(report, fmt::format("libtorch itself fails on the example inputs ({}): {}; give values with --input-data",
-                                    describe(bound, bound.example_sizes), refusal));
+  if (!reference) {
+    skip(report, fmt::format("libtorch itself fails on the example inputs ({}): {}; give values with --input-data",
+                             describe(bound, bound.example_sizes), refusal));
+    return std::nullopt;
+  }
   Comparison comparison(session, bound, options);
   try {
     comparison.add(*reference);
   } catch (const RuntimeFailure& e) {
-    if (is_lack_of_runtime(e.what())) return skip(report, fmt::format("ONNX Runtime cannot run this model: {}", e.what()));
-    return fail(report, fmt::format("ONNX Runtime fails on the model where libtorch does not: {}", e.what()));
+    if (is_lack_of_runtime(e.what())) {
+      skip(report, fmt::format("ONNX Runtime cannot run this model: {}", e.what()));
+    } else {
+      fail(report, fmt::format("ONNX Runtime fails on the model where libtorch does not: {}", e.what()));
+    }
+    return std::nullopt;
   }
 
-  if (!bound.example_sizes.empty()) {
-    const auto others = other_sizes(reference->sizes);
-    bool ran = false;
-    for (const SymbolSizes& sizes : others) {
-      const auto run = run_reference(module, bound, sizes, refusal);
-      if (!run) continue;
-      ran = true;
-      try {
-        comparison.add(*run);
-      } catch (const RuntimeFailure& e) {
-        report.verification = comparison.take();
-        report.verification->passed = false;
-        return fail(report, fmt::format("ONNX Runtime fails with other sizes ({}) where libtorch does not: {}",
-                                        describe(bound, sizes), e.what()));
-      }
-      break;
+  const auto other = bound.example_sizes.empty() ? std::nullopt : second_reference(module, bound, *reference, report);
+  std::optional<ReferenceRun> differing;
+  if (!comparison.passed()) differing = *reference;
+  if (other) {
+    try {
+      comparison.add(*other);
+    } catch (const RuntimeFailure& e) {
+      report.verification = comparison.take();
+      report.verification->passed = false;
+      fail(report, fmt::format("ONNX Runtime fails with other sizes ({}) where libtorch does not: {}",
+                               describe(bound, other->sizes), e.what()));
+      return std::nullopt;
     }
-    if (!ran)
-      report.verify_note = fmt::format("run with one size only: libtorch refuses other sizes of the dynamic dims ({})", refusal);
+    if (!differing && !comparison.passed()) differing = *other;
   }
 
   report.verification = comparison.take();
   report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
-  if (report.verification->passed) return;
-
-  if (draws_random_numbers(report, module.program())) {
+  if (differing && draws_random_numbers(report, module.program())) {
     report.verification.reset();
     skip(report, "the model draws random numbers, so no two runs are alike and there is nothing to compare with");
+    return std::nullopt;
   }
+  return differing;
 }
 
 }  // namespace pt2onnx
