@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "frontend/frontend.h"
+#include "frontend/stand_ins.h"
 
 namespace pt2onnx::frontend {
 
@@ -37,6 +38,12 @@ void push_arguments(const c10::FunctionSchema& schema, std::span<const Literal> 
       stack[i] = c10::Device(at::kMeta);
 }
 
+/// Normalisations in training mode update their running statistics, and their schemas do not say so.
+bool writes_silently(std::string_view name) {
+  return name.ends_with("batch_norm") || name.ends_with("instance_norm") ||
+         name == "aten::_batch_norm_impl_index" || name == "aten::rrelu_with_noise";
+}
+
 }  // namespace
 
 Folder::Result TorchFolder::call(const program::Schema& schema, std::span<const Literal> arguments,
@@ -49,6 +56,9 @@ Folder::Result TorchFolder::call(const program::Schema& schema, std::span<const 
     const c10::InferenceMode guard;
     torch::jit::Stack stack;
     push_arguments(*op->schema, arguments, mode, stack);
+    if (writes_silently(schema.name))
+      for (at::IValue& value : stack)
+        if (value.isTensor() && value.toTensor().defined()) value = value.toTensor().clone();
     op->run(stack);
     Result result;
     LiteralReader reader(types_);
@@ -90,6 +100,9 @@ std::vector<std::shared_ptr<const program::Schema>> TorchFolder::overloads(std::
 
 namespace pt2onnx {
 
-std::unique_ptr<Folder> torch_folder() { return std::make_unique<frontend::TorchFolder>(); }
+std::unique_ptr<Folder> torch_folder() {
+  frontend::register_stand_ins({});  // torchvision's operators are part of the catalogue
+  return std::make_unique<frontend::TorchFolder>();
+}
 
 }  // namespace pt2onnx

@@ -125,8 +125,16 @@ TEST_F(FolderTest, WhatIsRefusedSaysWhy) {
   Tensor unknown;
   unknown.dims = {2};
   EXPECT_THAT(run("aten::relu", "", {{unknown}}).error, HasSubstr("not known"));
-  // The memory of the argument is as it was.
-  EXPECT_THAT(std::get<Tensor>(x.data).to_doubles(), ElementsAre(1, 2));
+}
+
+TEST_F(FolderTest, ArgumentsStayAsTheyAre) {
+  const Literal mean = floats({0}, {1}), variance = floats({1}, {1}), x = floats({4, 8}, {2, 1});
+  // In training mode torch updates the running statistics in place.
+  const auto result =
+      run("aten::batch_norm", "", {x, {}, {}, mean, variance, {true}, {0.1}, {1e-5}, {false}});
+  EXPECT_TRUE(result.ok()) << result.error;
+  EXPECT_THAT(std::get<Tensor>(mean.data).to_doubles(), ElementsAre(0));
+  EXPECT_THAT(std::get<Tensor>(variance.data).to_doubles(), ElementsAre(1));
 }
 
 TEST_F(FolderTest, TypesWithoutComputing) {
