@@ -8,9 +8,11 @@ namespace {
 // torch lists amounts in pairs from the last dim on.
 Value padded(Call& c, Value x, const Shape& amounts, std::string_view mode, std::optional<Scalar> fill) {
   const std::size_t rank = c.rank(x);
-  if (amounts.size() % 2 != 0 || amounts.size() / 2 > rank) c.reject("names an amount of padding for each side of a dim");
+  if (amounts.size() % 2 != 0 || amounts.size() / 2 > rank)
+    c.reject("names an amount of padding for each side of a dim");
   std::vector<std::pair<Dim, Dim>> pads(rank, {0, 0});
-  for (std::size_t i = 0; i < amounts.size() / 2; ++i) pads[rank - 1 - i] = {amounts[2 * i], amounts[2 * i + 1]};
+  for (std::size_t i = 0; i < amounts.size() / 2; ++i)
+    pads[rank - 1 - i] = {amounts[2 * i], amounts[2 * i + 1]};
   std::optional<Value> value;
   if (fill && !fill->equals(0)) value = c.scalar_value(*fill, c.dtype_of(x));
   return onnx::pad(c, x, pads, mode, value);
@@ -35,7 +37,8 @@ Results pad(Call& c) {
 
 // aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor
 Results pad_enum(Call& c) {
-  constexpr std::string_view kModes[] = {"constant", "reflect", "edge", "wrap"};
+  constexpr std::string_view kModes[] = {"reflect", "edge", "wrap",
+                                         "constant"};  // in the order of torch's enum
   const std::int64_t mode = c.integer("mode");
   if (mode < 0 || mode > 3) c.reject("has a padding mode that torch does not have");
   return padded(c, c.tensor("self"), c.sizes("pad"), kModes[mode], c.optional_scalar("value"));

@@ -96,6 +96,8 @@ class Reader {
       c.rtol = std::stod(rest);
     } else if (word == "exact") {
       c.exact = true;
+    } else if (word == "random") {
+      c.random = true;
     } else if (word == "skip") {
       c.skip = rest;
       if (rest.empty()) fail("`skip` needs a reason");

@@ -14,6 +14,7 @@
 // others (`N=1/5` says which, else one more). `dynamic yes` does that to every dim above 1, equal sizes being one
 // symbol; `dynamic no` to none; `dynamic only` leaves out the static run.
 // `forward` without an expression is followed by the deeper-indented body of the method.
+// `exact`: no difference at all; `random`: only dtype and shape are compared.
 // `rejects case-4 "words"` or `rejects "words"`: a finding of that case, with those words. `skip REASON` leaves a case
 // out, and says so.
 #pragma once
@@ -68,6 +69,7 @@ struct Case {
   bool only_dynamic = false;
   std::optional<double> rtol, atol;
   bool exact = false;
+  bool random = false;
   std::string skip;
 
   bool has_dynamic_dims() const;
