@@ -131,7 +131,15 @@ class Reader {
     return text;
   }
 
+  static std::string without_indentation(const std::string& body) {
+    std::string text;
+    std::istringstream lines(body);
+    for (std::string line; std::getline(lines, line);) text += line.substr(4) + "\n";
+    return text;
+  }
+
   static std::string method(const Case& c, const std::string& body) {
+    if (body.starts_with("    def forward(")) return without_indentation(body);
     std::string head = "def forward(self";
     for (const auto& input : c.inputs) head += ", " + input.name;
     return head + "):\n" + body;

@@ -13,7 +13,7 @@
 // Dims: a name with its size, `N=1`, is dynamic: the case also runs with such dims symbolic, on these sizes and on
 // others (`N=1/5` says which, else one more). `dynamic yes` does that to every dim above 1, equal sizes being one
 // symbol; `dynamic no` to none; `dynamic only` leaves out the static run.
-// `forward` without an expression is followed by the deeper-indented body of the method.
+// `forward` without an expression is followed by the deeper-indented body of the method, or by the whole of it.
 // `exact`: no difference at all; `random`: only dtype and shape are compared.
 // `rejects case-4 "words"` or `rejects "words"`: a finding of that case, with those words. `skip REASON` leaves a case
 // out, and says so.

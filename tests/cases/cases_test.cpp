@@ -21,9 +21,27 @@ struct Run {
 
 void PrintTo(const Run& run, std::ostream* out) { *out << run.c->file << ".case:" << run.c->line; }
 
+/// What is wrong with a case file; the cases are listed before a test could report it.
+std::string& reading_error() {
+  static std::string error;
+  return error;
+}
+
 const std::vector<Case>& cases() {
-  static const std::vector<Case> all = read_all_cases(std::string(kSourceDir) + "/tests/cases");
+  static const std::vector<Case> all = [] {
+    try {
+      return read_all_cases(std::string(kSourceDir) + "/tests/cases");
+    } catch (const std::exception& e) {
+      reading_error() = e.what();
+      return std::vector<Case>();
+    }
+  }();
   return all;
+}
+
+TEST(CaseFiles, are_well_formed) {
+  EXPECT_FALSE(cases().empty());
+  EXPECT_EQ(reading_error(), "");
 }
 
 std::vector<Run> runs() {
