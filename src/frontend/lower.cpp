@@ -1,6 +1,7 @@
 #include "frontend/lower.h"
 
 #include <ATen/core/class_type.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -204,7 +205,7 @@ class Lowering {
       return {program::FunctionLiteral{add_function(*function->function())}};
     const auto value = jit::toIValue(node->output());
     if (!value) return {program::OpaqueLiteral{type->annotation_str(), nullptr}};
-    if (value->isDevice() && !value->toDevice().is_cpu() && !value->toDevice().is_meta()) move_to_cpu(node);
+    if (value->isDevice()) node->s_(c10::attr::value, device_here(value->toDevice()).str());
     if (value->isTensor() && value->toTensor().defined()) {
       constants_.push_back({value->toTensor(), copy_on_write(value->toTensor())});
       return literals_.read(constants_.back().original);
@@ -213,8 +214,6 @@ class Lowering {
     add_classes_read();
     return literal;
   }
-
-  static void move_to_cpu(jit::Node* constant) { constant->s_(c10::attr::value, "cpu"); }
 
   // ---- operators -----------------------------------------------------------------------------------------------
 
@@ -256,6 +255,7 @@ class Lowering {
 
 Program lower(const jit::Module& module, const std::string& method, const Archive& archive,
               TorchFolder& folder, std::vector<GraphConstant>& constants) {
+  const at::NoGradGuard no_grad;  // else a reordered copy of a weight would keep the weight
   return Lowering(archive, folder, constants).run(module, method);
 }
 

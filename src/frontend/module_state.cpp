@@ -8,6 +8,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "frontend/values.h"
+
 namespace pt2onnx::frontend {
 
 namespace {
@@ -17,6 +19,7 @@ class Copier {
   at::IValue copy(const at::IValue& value) {
     if (value.isTensor()) return copy_tensor(value.toTensor());
     const bool is_object = value.isObject() && !value.isCustomClass();
+    if (value.isDevice()) return device_here(value.toDevice());
     if (!is_object && !value.isList() && !value.isGenericDict() && !value.isTuple()) return value;
 
     const void* key = value.internalToPointer();

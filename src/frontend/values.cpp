@@ -145,6 +145,8 @@ std::optional<DType> dtype_of(at::ScalarType type) {
   return std::nullopt;
 }
 
+c10::Device device_here(c10::Device device) { return device.is_meta() ? device : c10::Device(at::kCPU); }
+
 std::optional<at::ScalarType> scalar_type_of(DType dtype) {
   for (const auto& [ours, theirs] : kDTypes)
     if (ours == dtype) return theirs;
@@ -249,7 +251,7 @@ Literal LiteralReader::read(const at::IValue& value, const std::string& path) {
   }
   if (value.isString()) return {value.toStringRef()};
   if (value.isList() || value.isGenericDict() || value.isTuple()) return read_container(value, path);
-  if (value.isDevice()) return {program::DeviceLiteral{value.toDevice().str()}};
+  if (value.isDevice()) return {program::DeviceLiteral{device_here(value.toDevice()).str()}};
   if (value.isEnum()) {
     const auto holder = value.toEnumHolder();
     return {program::EnumLiteral{holder->qualifiedClassName(), holder->name(),

@@ -19,6 +19,9 @@ namespace pt2onnx::frontend {
 std::optional<DType> dtype_of(at::ScalarType type);
 std::optional<at::ScalarType> scalar_type_of(DType dtype);
 
+/// The device that stands for one: the CPU for every accelerator, so that a module saved on one runs here.
+c10::Device device_here(c10::Device device);
+
 /// Converts types and keeps what it converted, so that equal pointers stay equal.
 class TypeTable {
  public:

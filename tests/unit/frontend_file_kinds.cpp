@@ -99,6 +99,8 @@ TEST(FileKinds, ArchivesOfOtherTools) {
   EXPECT_THAT(load_error_of(zip_bytes({{"serialized_exported_program.json", "{}"}})),
               HasSubstr("torch.export"));
   EXPECT_THAT(load_error_of(zip_bytes({{"p/.data/extern_modules", ""}})), HasSubstr("torch.package"));
+  EXPECT_THAT(load_error_of(zip_bytes({{"m/model.json", "{}"}, {"m/tensors/0", ""}})),
+              HasSubstr("PyTorch 1.0 to 1.2"));
   EXPECT_THAT(load_error_of(zip_bytes({{"m/bytecode.pkl", ""}})), HasSubstr("mobile interpreter"));
   EXPECT_THAT(load_error_of(zip_bytes({{"a.npy", ""}, {"b.npy", ""}})), HasSubstr("`.npz`"));
   EXPECT_THAT(load_error_of(zip_bytes({{"[Content_Types].xml", ""}})), HasSubstr("an office document"));
