@@ -105,6 +105,8 @@ Results prelu(Call& c) {
     Shape shape(c.rank(x) - 1, Dim(1));
     shape.front() = c.size_of(slope, 0);
     slope = onnx::reshape(c, slope, shape);
+  } else if (c.rank(x) == 0) {
+    slope = onnx::reshape(c, slope, {});
   }
   return c.op("PRelu", {x, slope});
 }

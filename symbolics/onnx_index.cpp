@@ -139,29 +139,32 @@ std::vector<Value> split(Call& c, Value x, std::int64_t axis, const Shape& sizes
 
 Value pad(Call& c, Value x, const std::vector<std::pair<Dim, Dim>>& pads, std::string_view mode,
           std::optional<Value> fill) {
-  const std::size_t rank = c.rank(x);
-  Shape before, after;
-  bool nothing = true;
-  for (std::size_t i = 0; i < rank; ++i) {
-    auto [low, high] = pads.at(i);
-    const auto crops = [](const Dim& d) { return d.known().value_or(0) < 0; };
-    if (crops(low) || crops(high)) {
-      const Dim end = crops(high) ? high : Dim(kEnd);
-      x = slice(c, x, static_cast<std::int64_t>(i), crops(low) ? -low : Dim(0), end);
-      if (crops(low)) low = 0;
-      if (crops(high)) high = 0;
+  const auto crops = [](const Dim& d) { return d.known().value_or(0) < 0; };
+  const auto cropped = [&](Value v) {
+    for (std::size_t i = 0; i < pads.size(); ++i) {
+      const auto& [low, high] = pads[i];
+      v = slice(c, v, static_cast<std::int64_t>(i), crops(low) ? -low : Dim(0), crops(high) ? high : Dim(kEnd));
     }
-    nothing = nothing && low == 0 && high == 0;
-    before.push_back(low);
-    after.push_back(high);
+    return v;
+  };
+  // Mirrored and repeated elements are those of the whole tensor, so these modes crop last.
+  const bool crop_last = mode == "reflect" || mode == "edge";
+  if (!crop_last) x = cropped(x);
+
+  Shape before, after, shape = c.shape(x);
+  bool nothing = true;
+  for (std::size_t i = 0; i < c.rank(x); ++i) {
+    before.push_back(crops(pads.at(i).first) ? Dim(0) : pads[i].first);
+    after.push_back(crops(pads[i].second) ? Dim(0) : pads[i].second);
+    nothing = nothing && before[i] == 0 && after[i] == 0;
+    shape[i] = shape[i] + before[i] + after[i];
   }
-  if (nothing) return x;
-  Shape shape = c.shape(x);
-  for (std::size_t i = 0; i < rank; ++i) shape[i] = shape[i] + before[i] + after[i];
-  before.insert(before.end(), after.begin(), after.end());
-  const Value result = pad_node(c, x, before, mode, fill);
-  c.set_shape(result, shape);
-  return result;
+  if (!nothing) {
+    before.insert(before.end(), after.begin(), after.end());
+    x = pad_node(c, x, before, mode, fill);
+    c.set_shape(x, shape);
+  }
+  return crop_last ? cropped(x) : x;
 }
 
 Value reverse(Call& c, Value x, const std::vector<std::int64_t>& axes) {

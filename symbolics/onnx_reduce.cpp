@@ -39,6 +39,10 @@ Value reduce(Call& c, std::string_view op, Value x, std::vector<std::int64_t> ax
   if (rank == 0 || axes.empty()) return of_one_element(c, op, x);
 
   const Shape shape = reduced_shape(c.shape(x), axes, keepdims);
+  const auto is_empty = [&](std::int64_t axis) { return c.shape(x)[static_cast<std::size_t>(axis)] == 0; };
+  if (op == "ReduceMean" && std::any_of(axes.begin(), axes.end(), is_empty))
+    return full(c, shape, std::numeric_limits<double>::quiet_NaN(), c.dtype_of(x));  // ONNX Runtime says 0
+
   Attributes attributes{{"keepdims", keepdims}};
   std::vector<Value> inputs{x};
   const bool as_input = c.has_opset(op == "ReduceSum" ? 13 : 18);

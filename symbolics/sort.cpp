@@ -1,5 +1,6 @@
 // Sorting and ranks.
 #include <cmath>
+#include <limits>
 
 #include "symbolics/cells.h"
 #include "symbolics/tables.h"
@@ -64,6 +65,37 @@ Results median(Call& c) { return median_along(c, onnx::flatten_all(c, c.tensor("
 Results median_by_dim(Call& c) {
   const Value x = c.tensor("self");
   return both(median_along(c, x, c.axis("dim", c.rank(x)), c.flag("keepdim")));
+}
+
+/// The median of what is not NaN; NaN where there is nothing else.
+Pair nanmedian_along(Call& c, Value x, std::int64_t axis, bool keep) {
+  if (c.rank(x) == 0) return {x, c.constant(0, DType::Int64)};
+  const Value missing = onnx::is_nan(c, x);
+  const Value behind = onnx::constant_like(c, std::numeric_limits<double>::infinity(), x);
+  const auto [values, indices] = sorted(c, onnx::where(c, missing, behind, x), axis, false);
+  const Value present = onnx::cast(c, onnx::logical_not(c, missing), DType::Int64);
+  const Value count = onnx::reduce(c, "ReduceSum", present, {axis}, true);
+  const Value one = c.constant(1, DType::Int64), zero = c.constant(0, DType::Int64);
+  const Value middle = onnx::div(c, onnx::maximum(c, onnx::sub(c, count, one), zero), c.constant(2, DType::Int64));
+  Value value = onnx::gather_elements(c, values, middle, axis);
+  value = onnx::where(c, onnx::equal(c, count, zero), onnx::constant_like(c, std::nan(""), x), value);
+  Value index = onnx::gather_elements(c, indices, middle, axis);
+  if (keep) return {value, index};
+  return {onnx::squeeze(c, value, {axis}), onnx::squeeze(c, index, {axis})};
+}
+
+// aten::nanmedian(Tensor self) -> Tensor
+Results nanmedian(Call& c) {
+  const Value x = onnx::flatten_all(c, c.tensor("self"));
+  if (!is_floating(c.dtype_of(x))) return median_along(c, x, 0, false).first;
+  return nanmedian_along(c, x, 0, false).first;
+}
+
+// aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+Results nanmedian_by_dim(Call& c) {
+  const Value x = c.tensor("self");
+  if (!is_floating(c.dtype_of(x))) return median_by_dim(c);
+  return both(nanmedian_along(c, x, c.axis("dim", c.rank(x)), c.flag("keepdim")));
 }
 
 // aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear")
@@ -177,6 +209,8 @@ constexpr Entry kTable[] = {
     {"aten::median", 9, median},
     {"aten::median.dim", 9, median_by_dim},
     {"aten::msort", 9, msort},
+    {"aten::nanmedian", 11, nanmedian},
+    {"aten::nanmedian.dim", 11, nanmedian_by_dim},
     {"aten::quantile", 9, quantile},
     {"aten::sort", 9, sort},
     {"aten::topk", 9, topk},

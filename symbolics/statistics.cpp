@@ -159,13 +159,16 @@ Results pairwise_distance(Call& c) {
 
 // aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
 Results cosine_similarity(Call& c) {
-  const auto [a, b] = promoted(c, "x1", "x2");
-  const std::size_t rank = std::max(c.rank(a), c.rank(b));
-  const auto from_end = c.axis("dim", rank) - static_cast<std::int64_t>(rank);
+  auto [a, b] = promoted(c, "x1", "x2");
+  const Shape shape = onnx::broadcast_shape(c, c.sizes_of(a), c.sizes_of(b));
+  const auto axis = c.axis("dim", shape.size());
+  const auto from_end = axis - static_cast<std::int64_t>(shape.size());
   const auto unit = [&](Value x) {
-    // Against the broadcast shape, a tensor of lower rank may lack the dim.
+    // Both vectors have the common length, also where one of them stands for all its elements.
     const auto own = from_end + static_cast<std::int64_t>(c.rank(x));
-    const Value size = own >= 0 ? vector_norm(c, x, 2, {own}, true) : onnx::abs(c, x);
+    const bool full = own >= 0 && c.size_of(x, own) == shape[static_cast<std::size_t>(axis)];
+    if (!full) x = onnx::expand(c, x, shape);
+    const Value size = vector_norm(c, x, 2, {from_end}, true);
     return onnx::div(c, x, onnx::maximum(c, size, onnx::constant_like(c, c.number("eps"), x)));
   };
   return onnx::reduce(c, "ReduceSum", onnx::mul(c, unit(a), unit(b)), {from_end}, false);
