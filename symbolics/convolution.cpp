@@ -1,4 +1,6 @@
 // Convolutions: every torch spelling of them is one ONNX Conv or ConvTranspose.
+#include <algorithm>
+
 #include "spatial.h"
 #include "tables.h"
 
@@ -76,7 +78,19 @@ void refine(Call& c, Value result, Value x, const Convolution& conv, bool transp
   c.set_shape(result, shape);
 }
 
-Value emit_convolution(Call& c, Value input, const Convolution& conv, bool transposed) {
+/// ONNX Runtime wants an output padding below the stride, torch allows one below the dilation too. Cropping less at the
+/// end is the same.
+void limit_output_padding(Convolution& conv) {
+  for (std::size_t i = 0; i < conv.spatial; ++i) {
+    if (conv.output_padding[i] < conv.stride[i]) continue;
+    const auto moved = std::min(conv.output_padding[i], conv.pad_after[i]);
+    conv.output_padding[i] -= moved;
+    conv.pad_after[i] -= moved;
+  }
+}
+
+Value emit_convolution(Call& c, Value input, Convolution conv, bool transposed) {
+  if (transposed) limit_output_padding(conv);
   const auto x = with_batch(c, input, conv.spatial);
   Attributes attributes{
       {"kernel_shape", kernel_of(conv)},

@@ -9,8 +9,9 @@
 namespace pt2onnx::einsum {
 namespace {
 
-constexpr int kEllipsis =
-    1000;  // labels of the dims of an ellipsis: kEllipsis - 1 is the last of them, and so on
+// Labels of the dims of an ellipsis: kEllipsis - 1 is the last of them, and so on; letters are below kFirstEllipsis.
+constexpr int kFirstEllipsis = 500;
+constexpr int kEllipsis = 1000;
 
 bool holds(const Labels& labels, int label) { return std::ranges::find(labels, label) != labels.end(); }
 
@@ -79,6 +80,23 @@ Shape sizes_for(Call& c, const Operand& x, const Labels& labels) {
   return shape;
 }
 
+/// Drops dims of size 1 that the other operand has with another size.
+Operand without_broadcast(Call& c, const Operand& x, const Operand& other) {
+  const auto sizes = c.sizes_of(x.value);
+  std::vector<std::int64_t> dropped;
+  Labels labels;
+  for (std::size_t i = 0; i < x.labels.size(); ++i) {
+    const bool broadcast = sizes[i] == Dim(1) && holds(other.labels, x.labels[i]) &&
+                           !(sizes_for(c, other, {x.labels[i]})[0] == Dim(1));
+    if (broadcast) {
+      dropped.push_back(static_cast<std::int64_t>(i));
+    } else {
+      labels.push_back(x.labels[i]);
+    }
+  }
+  return dropped.empty() ? x : Operand{onnx::squeeze(c, x.value, dropped), labels};
+}
+
 Labels concatenated(Labels a, const Labels& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -87,6 +105,8 @@ Labels concatenated(Labels a, const Labels& b) {
 /// One product: batch labels are in both and kept, contracted ones in both and not kept. As [batch, left, inner] times
 /// [batch, inner, right].
 Operand multiply(Call& c, Operand a, Operand b, const std::set<int>& kept) {
+  a = without_broadcast(c, a, b);
+  b = without_broadcast(c, b, a);
   std::set<int> needed_a(kept), needed_b(kept);
   needed_a.insert(b.labels.begin(), b.labels.end());
   needed_b.insert(a.labels.begin(), a.labels.end());
@@ -106,9 +126,6 @@ Operand multiply(Call& c, Operand a, Operand b, const std::set<int>& kept) {
 
   const auto batch_a = sizes_for(c, a, batch);
   const auto batch_b = sizes_for(c, b, batch);
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (provably_equal(batch_a[i], batch_b[i]) == false)
-      c.needs_opset(12, "a label whose sizes are broadcast");
 
   const auto product_of = [](const Shape& shape) { return Shape{product(shape)}; };
   const auto append = [](Shape to, const Shape& more) {
@@ -153,6 +170,7 @@ Equation parse(Call& c, std::string_view equation, const std::vector<Value>& ope
     const int dims = static_cast<int>(rank - letters);
     ellipsis_dims = std::max(ellipsis_dims, dims);
     parsed.operands.push_back(expand_term(terms[i], dims));
+    parsed.has_ellipsis.push_back(terms[i].ellipsis);
     for (const auto& part : {terms[i].before, terms[i].after})
       for (const int label : part) ++uses[label];
   }
@@ -175,6 +193,23 @@ Equation parse(Call& c, std::string_view equation, const std::vector<Value>& ope
   }
   parsed.text = inputs + "->" + result_text;
   return parsed;
+}
+
+bool fits_node(Call& c, const Equation& equation, const std::vector<Value>& operands) {
+  std::map<int, Dim> size_of;
+  std::set<std::size_t> ellipsis_dims;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto sizes = c.sizes_of(operands[i]);
+    std::size_t dims = 0;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      const int label = equation.operands[i][k];
+      if (label >= kFirstEllipsis) ++dims;
+      const auto [found, added] = size_of.emplace(label, sizes[k]);
+      if (!added && (found->second == Dim(1)) != (sizes[k] == Dim(1))) return false;
+    }
+    if (equation.has_ellipsis[i]) ellipsis_dims.insert(dims);
+  }
+  return ellipsis_dims.size() <= 1;
 }
 
 Value contract(Call& c, std::vector<Value> operands, std::vector<Labels> labels, const Labels& result) {

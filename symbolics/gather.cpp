@@ -35,6 +35,8 @@ Results gather(Call& c) {
   const bool scalar_index = c.rank(index) == 0;
   if (c.rank(x) == 0) x = onnx::unsqueeze(c, x, {0});
   if (scalar_index) index = onnx::unsqueeze(c, index, {0});
+  // An index without elements may have any shape.
+  if (product(c.sizes_of(index)) == Dim(0)) return onnx::full(c, c.sizes_of(index), 0, c.dtype_of(x));
   const auto y = onnx::gather_elements(c, x, index, axis);
   return scalar_index ? onnx::squeeze(c, y, {0}) : y;
 }

@@ -166,7 +166,8 @@ Results einsum_(Call& c) {
   // A single operand whose labels are only reordered is a Transpose, at any opset.
   if (tensors.size() == 1 && equation.operands[0].size() == equation.result.size())
     return einsum::contract(c, tensors, equation.operands, equation.result);
-  if (c.has_opset(12)) return c.op("Einsum", tensors, {{"equation", equation.text}});
+  if (c.has_opset(12) && einsum::fits_node(c, equation, tensors))
+    return c.op("Einsum", tensors, {{"equation", equation.text}});
   return einsum::contract(c, tensors, equation.operands, equation.result);
 }
 

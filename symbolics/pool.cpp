@@ -49,7 +49,8 @@ Shape pooled_shape(const Pool& pool, const Shape& input) {
   return shape;
 }
 
-/// The end padding with which a flooring pool takes torch's windows; nullopt where a size is not known.
+/// The end padding with which a flooring pool takes torch's windows; nullopt where a size is not known, and where
+/// ONNX Runtime would not take so much padding (a dilated window).
 std::optional<std::vector<std::int64_t>> end_padding(const Pool& pool, const Shape& input) {
   if (!pool.ceil_mode) return pool.padding;
   std::vector<std::int64_t> after;
@@ -59,6 +60,7 @@ std::optional<std::vector<std::int64_t>> end_padding(const Pool& pool, const Sha
     const auto count = *windows(pool, i, *size).known();
     const auto needed = (count - 1) * pool.stride[i] + pool.reach(i) - *size - pool.padding[i];
     after.push_back(std::max(pool.padding[i], needed));
+    if (after.back() >= pool.kernel[i] && after.back() > pool.padding[i]) return std::nullopt;
   }
   return after;
 }

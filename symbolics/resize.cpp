@@ -93,12 +93,36 @@ double step_of(const Resize& r, std::size_t axis, std::int64_t in, std::int64_t 
   return static_cast<double>(in) / static_cast<double>(out);
 }
 
-/// Weights of the four neighbours at distance t behind the second, Keys' kernel with a = -0.75.
-std::vector<double> cubic_weights(double t) {
-  constexpr double a = -0.75;
-  const auto near = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-  const auto far = [](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-  return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+/// Keys' cubic kernel at a distance.
+double cubic_weight(double distance, double a) {
+  const double d = std::abs(distance);
+  if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  return 0;
+}
+
+double kernel_weight(const Resize& r, double distance) {
+  if (r.method == Method::Linear) return std::max(0.0, 1 - std::abs(distance));
+  return cubic_weight(distance, r.antialias ? -0.5 : -0.75);
+}
+
+/// The kernel is as wide as the step when that is above 1, and its weights sum to one. torch takes the same centres with
+/// and without align_corners.
+std::vector<Tap> antialias_taps(const Resize& r, double step, std::int64_t position, std::int64_t in) {
+  const double width = std::max(step, 1.0);
+  const double support = (r.method == Method::Linear ? 1.0 : 2.0) * width;
+  const double centre = step * (static_cast<double>(position) + 0.5);
+  const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(centre - support + 0.5), 0);
+  const auto end = std::min(static_cast<std::int64_t>(centre + support + 0.5), in);
+  std::vector<Tap> taps;
+  double total = 0;
+  for (auto k = first; k < end; ++k) {
+    taps.push_back({k, kernel_weight(r, (static_cast<double>(k) - centre + 0.5) / width)});
+    total += taps.back().weight;
+  }
+  if (total != 0)
+    for (auto& tap : taps) tap.weight /= total;
+  return taps;
 }
 
 std::vector<Tap> taps_of(const Resize& r, std::size_t axis, std::int64_t position, std::int64_t in,
@@ -109,15 +133,14 @@ std::vector<Tap> taps_of(const Resize& r, std::size_t axis, std::int64_t positio
   if (r.method == Method::Nearest) return {{at(static_cast<std::int64_t>(std::floor(place * step))), 1.0}};
   if (r.method == Method::NearestExact)
     return {{at(static_cast<std::int64_t>(std::floor((place + 0.5) * step))), 1.0}};
+  if (r.antialias) return antialias_taps(r, step, position, in);
   double source = r.align_corners ? place * step : (place + 0.5) * step - 0.5;
   if (r.method == Method::Linear) source = std::max(source, 0.0);
   const auto before = static_cast<std::int64_t>(std::floor(source));
-  const double t = source - static_cast<double>(before);
-  if (r.method == Method::Linear) return {{at(before), 1 - t}, {at(before + 1), t}};
+  const std::int64_t reach = r.method == Method::Linear ? 1 : 2;
   std::vector<Tap> taps;
-  const auto weights = cubic_weights(t);
-  for (std::int64_t k = 0; k < 4; ++k)
-    taps.push_back({at(before - 1 + k), weights[static_cast<std::size_t>(k)]});
+  for (auto k = before - reach + 1; k <= before + reach; ++k)
+    taps.push_back({at(k), kernel_weight(r, source - static_cast<double>(k))});
   return taps;
 }
 
@@ -270,18 +293,18 @@ Value resized(Call& c, const Resize& r) {
   const bool known = r.output.size() == r.spatial && std::ranges::all_of(r.input, &Dim::is_static) &&
                      std::ranges::all_of(r.output, &Dim::is_static);
   Value y;
-  if (r.antialias) {
-    y = resize_node(c, r);
-  } else if (c.has_opset(11)) {
-    // Where both sizes and scales were given and disagree, no attribute of Resize says it.
-    const bool expressible = sizes_define(r) || node_scales(r);
-    y = expressible || !known ? resize_node(c, r) : by_constants(c, r);
+  if (c.has_opset(r.antialias ? 18 : 11)) {
+    // Where both sizes and scales were given and disagree, no attribute of Resize says it; and its antialias does not
+    // go with align_corners as torch's does.
+    const bool expressible = (sizes_define(r) || node_scales(r)) && !(r.antialias && r.align_corners);
+    if (!expressible && !known) c.reject("this interpolation of an input whose sizes are not known");
+    y = expressible ? resize_node(c, r) : by_constants(c, r);
   } else if (const auto node = old_resize_node(c, r)) {
     y = *node;
   } else if (known) {
     y = by_constants(c, r);
   } else {
-    c.needs_opset(11, "this interpolation of an input whose sizes are not known");
+    c.needs_opset(r.antialias ? 18 : 11, "this interpolation of an input whose sizes are not known");
   }
   if (r.output.size() == r.spatial) {
     Shape shape = {sizes[0], sizes[1]};
@@ -382,8 +405,8 @@ Results affine_grid(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::_upsample_bicubic2d_aa", 18, upsample<2, Method::Cubic, true>},
-    {"aten::_upsample_bilinear2d_aa", 18, upsample<2, Method::Linear, true>},
+    {"aten::_upsample_bicubic2d_aa", 9, upsample<2, Method::Cubic, true>},
+    {"aten::_upsample_bilinear2d_aa", 9, upsample<2, Method::Linear, true>},
     {"aten::_upsample_nearest_exact1d", 9, upsample<1, Method::NearestExact>},
     {"aten::_upsample_nearest_exact2d", 9, upsample<2, Method::NearestExact>},
     {"aten::_upsample_nearest_exact3d", 9, upsample<3, Method::NearestExact>},
