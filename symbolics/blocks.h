@@ -8,6 +8,9 @@ namespace pt2onnx {
 /// Over the last `dims` axes; weight and bias may be absent.
 Value layer_norm(Call& c, Value x, const Shape& normalized, Value weight, Value bias, double eps);
 
+/// The p-norm over `axes`, which stay as dims of size 1.
+Value p_norm(Call& c, Value x, const std::vector<std::int64_t>& axes, double p);
+
 /// x times weight transposed, plus bias (which may be absent).
 Value linear(Call& c, Value x, Value weight, Value bias);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "blocks.h"
 #include "indexing.h"
 #include "onnx.h"
 #include "promotion.h"
@@ -15,6 +16,21 @@ using onnx::cast;
 // aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False,
 //                 bool sparse=False) -> Tensor: the other arguments matter for gradients only.
 Results embedding(Call& c) { return onnx::gather(c, c.tensor("weight"), c.tensor("indices"), 0); }
+
+// aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor
+// Rows that an index names are made no longer than max_norm.
+Results embedding_renorm(Call& c) {
+  const auto x = c.tensor("self");
+  const auto norm = p_norm(c, x, {1}, c.number("norm_type"));
+  const auto limit = onnx::constant_like(c, c.number("max_norm"), norm);
+  const auto factor = onnx::div(c, limit, onnx::add(c, norm, onnx::constant_like(c, 1e-7, norm)));
+  const auto rows = onnx::unsqueeze(c, onnx::range(c, 0, c.size_of(x, 0)), {1});
+  const auto named = onnx::equal(c, rows, onnx::flatten_all(c, cast(c, c.tensor("indices"), DType::Int64)));
+  const auto count = onnx::reduce(c, "ReduceSum", cast(c, named, DType::Int64), {1}, true);
+  const auto used = onnx::greater(c, count, onnx::constant_like(c, 0, count));
+  const auto shrinks = onnx::logical_and(c, used, onnx::greater(c, norm, limit));
+  return onnx::mul(c, x, onnx::where(c, shrinks, factor, onnx::constant_like(c, 1, norm)));
+}
 
 // aten::index_select(Tensor self, int dim, Tensor index) -> Tensor
 Results index_select(Call& c) {
@@ -229,6 +245,13 @@ Value bag_membership(Call& c, Value offsets, Value count_of_entries, Value entri
   return onnx::logical_and(c, onnx::greater_equal(c, entries, starts), onnx::less(c, entries, ends));
 }
 
+/// The index whose entries are left out. A negative one counts from the end; the default of _embedding_bag is none.
+std::optional<Dim> padding_index(Call& c, Value weight) {
+  const auto padding = c.has("padding_idx") ? c.optional_integer("padding_idx") : std::nullopt;
+  if (!padding || (*padding < 0 && c.name() != "aten::embedding_bag")) return std::nullopt;
+  return *padding < 0 ? c.size_of(weight, 0) + *padding : Dim(*padding);
+}
+
 // aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0,
 //                     bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False)
 //     -> (Tensor, Tensor offset2bag, Tensor bag_size, Tensor max_indices)
@@ -246,10 +269,9 @@ Results embedding_bag(Call& c) {
   const auto count = c.size_of(indices, 0);
   const auto in_order = bag_membership(c, offsets, c.size_value(count), onnx::range(c, 0, count));
   auto members = in_order;
-  const auto padding = c.has("padding_idx") ? c.optional_integer("padding_idx") : std::nullopt;
-  if (padding && *padding >= 0) {
-    const auto used = onnx::logical_not(
-        c, onnx::equal(c, indices, onnx::constant_like(c, static_cast<double>(*padding), indices)));
+  if (auto padding = padding_index(c, weight)) {
+    const auto used =
+        onnx::logical_not(c, onnx::equal(c, cast(c, indices, DType::Int64), c.size_value(*padding)));
     members = onnx::logical_and(c, members, used);
   }
 
@@ -288,6 +310,7 @@ constexpr Entry kTable[] = {
     {"aten::bucketize", 9, bucketize},
     {"aten::embedding", 9, embedding},
     {"aten::embedding_bag", 9, embedding_bag},
+    {"aten::embedding_renorm", 9, embedding_renorm},
     {"aten::gather", 9, gather},
     {"aten::index.Tensor", 9, index},
     {"aten::index.Tensor_hacked_twin", 9, index},

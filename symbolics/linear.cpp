@@ -1,6 +1,5 @@
 // Products of matrices and vectors.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "blocks.h"
@@ -257,18 +256,7 @@ Results cdist(Call& c) {
   const auto axis = static_cast<std::int64_t>(std::max(c.rank(a), c.rank(b)));
   const auto difference = onnx::sub(c, onnx::unsqueeze(c, a, {static_cast<std::int64_t>(c.rank(a)) - 1}),
                                     onnx::unsqueeze(c, b, {static_cast<std::int64_t>(c.rank(b)) - 2}));
-  if (p == 1) return onnx::reduce(c, "ReduceL1", difference, {axis}, false);
-  if (p == 2) return onnx::reduce(c, "ReduceL2", difference, {axis}, false);
-  const auto magnitude = onnx::abs(c, difference);
-  if (p == std::numeric_limits<double>::infinity())
-    return onnx::reduce(c, "ReduceMax", magnitude, {axis}, false);
-  const auto number = [&](double v) { return onnx::constant_like(c, v, magnitude); };
-  if (p == 0) {
-    const auto differs = onnx::cast(c, onnx::not_equal(c, magnitude, number(0)), c.dtype_of(magnitude));
-    return onnx::reduce(c, "ReduceSum", differs, {axis}, false);
-  }
-  const auto sum = onnx::reduce(c, "ReduceSum", onnx::pow(c, magnitude, number(p)), {axis}, false);
-  return onnx::pow(c, sum, number(1 / p));
+  return onnx::squeeze(c, p_norm(c, difference, {axis}, p), {axis});
 }
 
 constexpr Entry kTable[] = {

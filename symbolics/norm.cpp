@@ -292,13 +292,7 @@ Results fused_rms_norm(Call& c) {
 Value norm_except(Call& c, Value x, std::int64_t axis, double p) {
   auto axes = axes_from(0, c.rank(x));
   std::erase(axes, axis);
-  if (p == 1) return onnx::reduce(c, "ReduceL1", x, axes, true);
-  if (p == 2) return onnx::reduce(c, "ReduceL2", x, axes, true);
-  const auto magnitude = c.op("Abs", {x});
-  if (p == std::numeric_limits<double>::infinity())
-    return onnx::reduce(c, "ReduceMax", magnitude, axes, true);
-  const auto powers = onnx::pow(c, magnitude, onnx::constant_like(c, p, x));
-  return onnx::pow(c, onnx::reduce(c, "ReduceSum", powers, axes, true), onnx::constant_like(c, 1 / p, x));
+  return p_norm(c, x, axes, p);
 }
 
 /// The axis of weight norm, where -1 means the norm of the whole.
@@ -361,6 +355,22 @@ constexpr Entry kTable[] = {
 };
 
 }  // namespace
+
+Value p_norm(Call& c, Value x, const std::vector<std::int64_t>& axes, double p) {
+  if (p == 1) return onnx::reduce(c, "ReduceL1", x, axes, true);
+  if (p == 2) return onnx::reduce(c, "ReduceL2", x, axes, true);
+  const auto magnitude = onnx::abs(c, x);
+  if (p == std::numeric_limits<double>::infinity())
+    return onnx::reduce(c, "ReduceMax", magnitude, axes, true);
+  if (p == 0) {
+    const auto zero = onnx::constant_like(c, 0, x);
+    return onnx::reduce(c, "ReduceSum", onnx::cast(c, onnx::not_equal(c, x, zero), c.dtype_of(x)), axes,
+                        true);
+  }
+  const auto sum =
+      onnx::reduce(c, "ReduceSum", onnx::pow(c, magnitude, onnx::constant_like(c, p, x)), axes, true);
+  return onnx::pow(c, sum, onnx::constant_like(c, 1 / p, x));
+}
 
 Value layer_norm(Call& c, Value x, const Shape& normalized, Value weight, Value bias, double eps) {
   const auto axis = first_axis_of(c, x, normalized.size());
