@@ -81,7 +81,8 @@ class LoadedModule final : public TorchModule {
       throw std::invalid_argument("more inputs than `" + method_ + "` has");
     std::vector<at::IValue> arguments;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      arguments.push_back(frontend::to_ivalue(inputs[i], formals[i + 1].type()));  // the first is self
+      // A copy, since a program may write into its inputs, and these are the caller's. The first formal is self.
+      arguments.push_back(frontend::to_ivalue(inputs[i], formals[i + 1].type()).deepcopy());
     return frontend::LiteralReader(folder_.types()).read(method(std::move(arguments)));
   }
 

@@ -59,6 +59,16 @@ TEST(Run, ViewsOfOneStorageStayViews) {
   EXPECT_THAT(numbers(module->run(inputs)), ElementsAre(2, 3));
 }
 
+TEST(Run, InputsStayAsTheyAre) {
+  TorchScriptSnippet snippet;
+  snippet.source = "def forward(self, x: Tensor):\n    return x.add_(1)\n";
+  const TemporaryModule file(snippet);
+  const auto module = load_torchscript(file.path(), {});
+  const Tensor x = floats({1, 2}, {2});
+  EXPECT_THAT(numbers(module->run(std::vector<Literal>{{x}})), ElementsAre(2, 3));
+  EXPECT_THAT(x.to_doubles(), ElementsAre(1, 2));
+}
+
 TEST(Run, NestedInputsAndOutputs) {
   TorchScriptSnippet snippet;
   snippet.source =
