@@ -42,15 +42,23 @@ Value repeated_heads(Call& c, Value x, const Dim& heads) {
       c, onnx::expand(c, onnx::unsqueeze(c, x, {static_cast<std::int64_t>(rank) - 2}), spread), merged);
 }
 
-/// The square root of the scale, for both sides of the product: half precision then stays finite, as in torch.
-Value root_of_scale(Call& c, const Attention& a) {
+/// The scores before the mask: query times key, scaled. In half precision both sides take the root of the scale, so that
+/// the product stays finite, as torch does.
+Value scaled_scores(Call& c, const Attention& a, Value key) {
   const auto dtype = c.dtype_of(a.query);
-  if (a.scale) return c.constant(std::sqrt(*a.scale), dtype);
-  const auto width = c.size_of(a.query, -1);
-  if (const auto known = width.known())
-    return c.constant(1 / std::sqrt(std::sqrt(static_cast<double>(*known))), dtype);
-  const auto root = onnx::sqrt(c, onnx::sqrt(c, c.scalar_value(width, DType::Float32)));
-  return onnx::cast(c, onnx::reciprocal(c, root), dtype);
+  const bool half = dtype == DType::Float16 || dtype == DType::BFloat16;
+  const auto width = c.size_of(a.query, -1).known();
+  Value factor;
+  if (a.scale || width) {
+    const auto scale = a.scale.value_or(1 / std::sqrt(static_cast<double>(width.value_or(1))));
+    if (half && scale < 0) c.reject("a negative scale");
+    factor = c.constant(half ? std::sqrt(scale) : scale, dtype);
+  } else {
+    const auto root = onnx::sqrt(c, c.scalar_value(c.size_of(a.query, -1), DType::Float32));
+    factor = onnx::cast(c, onnx::reciprocal(c, half ? onnx::sqrt(c, root) : root), dtype);
+  }
+  key = swap_last_two(c, key);
+  return matmul(c, mul(c, a.query, factor), half ? mul(c, key, factor) : key);
 }
 
 /// Whether some row of the mask may have nothing that takes part. Its result is zero in torch, not NaN.
@@ -77,9 +85,7 @@ Value attention_by_parts(Call& c, const Attention& a) {
     key = repeated_heads(c, key, heads);
     value = repeated_heads(c, value, heads);
   }
-  if (a.scale && *a.scale < 0) c.reject("a negative scale");
-  const auto root = root_of_scale(c, a);
-  auto scores = matmul(c, mul(c, a.query, root), mul(c, swap_last_two(c, key), root));
+  auto scores = scaled_scores(c, a, key);
   auto mask = a.mask;
   if (a.causal) mask = onnx::triangle(c, c.size_of(a.query, -2), c.size_of(key, -2), 0, false);
   if (mask) scores = add(c, scores, additive(c, mask, scores));

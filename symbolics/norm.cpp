@@ -90,7 +90,7 @@ Value per_channel(Call& c, Value parameter, std::size_t rank) {
 
 struct Normalised {
   Value y;
-  Value mean, inverse_deviation;  // [C]; absent where running statistics were used
+  Value mean, inverse_deviation;  // [C]; empty where running statistics were used, as on the CPU
 };
 
 Normalised batch_norm_by_batch(Call& c, const BatchNorm& norm) {
@@ -98,11 +98,13 @@ Normalised batch_norm_by_batch(Call& c, const BatchNorm& norm) {
   auto axes = axes_from(1, rank);  // all but 1
   axes.front() = 0;
   for (std::size_t i = 1; i < axes.size(); ++i) axes[i] = static_cast<std::int64_t>(i) + 1;
-  const auto m = moments(c, norm.x, axes, norm.eps);
-  const auto y =
-      affine(c, m.normalised(c), per_channel(c, norm.weight, rank), per_channel(c, norm.bias, rank));
-  return {onnx::cast(c, y, norm.result), onnx::squeeze(c, m.mean, axes),
-          onnx::squeeze(c, m.inverse_deviation, axes)};
+  const auto dtype = c.dtype_of(norm.x);
+  const auto wide = compute_dtype(dtype);
+  const auto parameter = [&](Value v) { return v ? per_channel(c, onnx::cast(c, v, wide), rank) : v; };
+  const auto m = moments(c, onnx::cast(c, norm.x, wide), axes, norm.eps);
+  const auto y = affine(c, m.normalised(c), parameter(norm.weight), parameter(norm.bias));
+  const auto statistic = [&](Value v) { return onnx::cast(c, onnx::squeeze(c, v, axes), dtype); };
+  return {onnx::cast(c, y, norm.result), statistic(m.mean), statistic(m.inverse_deviation)};
 }
 
 Normalised batch_norm_of(Call& c, const BatchNorm& norm) {
@@ -114,31 +116,28 @@ Normalised batch_norm_of(Call& c, const BatchNorm& norm) {
   const auto bias = norm.bias ? norm.bias : filled(c, channels, 0, dtype);
   const auto y =
       c.op("BatchNormalization", {norm.x, scale, bias, norm.mean, norm.variance}, {{"epsilon", norm.eps}});
-  return {onnx::cast(c, y, norm.result), {}, {}};
+  const auto none = c.constant(Tensor::of_doubles({}, {0}, dtype));
+  return {onnx::cast(c, y, norm.result), none, none};
 }
 
 // aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
 //                  bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor
 Results batch_norm(Call& c) { return batch_norm_of(c, read_batch_norm(c)).y; }
 
-/// The saved statistics; empty where none were computed, as on the CPU.
-std::vector<Argument> with_statistics(Call& c, const Normalised& result) {
-  const auto none = [&] { return c.constant(Tensor::of_doubles({}, {0}, DType::Float32)); };
-  return {result.y, result.mean ? result.mean : none(), result.mean ? result.inverse_deviation : none()};
+std::vector<Argument> with_statistics(const Normalised& result) {
+  return {result.y, result.mean, result.inverse_deviation};
 }
 
 // aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
 //                         bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
-Results native_batch_norm(Call& c) {
-  return Results(with_statistics(c, batch_norm_of(c, read_batch_norm(c))));
-}
+Results native_batch_norm(Call& c) { return Results(with_statistics(batch_norm_of(c, read_batch_norm(c)))); }
 
 // aten::cudnn_batch_norm(Tensor input, Tensor weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
 //                        bool training, float exponential_average_factor, float epsilon)
 //     -> (Tensor, Tensor, Tensor, Tensor reserve)
 // aten::_batch_norm_impl_index(..., bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor reserve, int)
 Results batch_norm_with_reserve(Call& c) {
-  auto results = with_statistics(c, batch_norm_of(c, read_batch_norm(c)));
+  auto results = with_statistics(batch_norm_of(c, read_batch_norm(c)));
   results.emplace_back(c.constant(Tensor::of_ints({}, {0}, DType::UInt8)));
   if (c.schema().returns.size() == 5) results.emplace_back(Scalar(0));
   return Results(results);
@@ -185,7 +184,11 @@ Results native_layer_norm(Call& c) {
   const auto x = c.tensor("input");
   const auto wide = onnx::cast(c, x, compute_dtype(c.dtype_of(x)));
   const auto m = moments(c, wide, axes_from(first_axis(c, x), c.rank(x)), c.number("eps"));
-  return {layer_norm_of(c), m.mean, m.inverse_deviation};
+  // Statistics are as wide as the widest of the arguments.
+  auto dtype = c.dtype_of(x);
+  for (const auto parameter : {c.optional_tensor("weight"), c.optional_tensor("bias")})
+    if (parameter) dtype = promote(dtype, c.dtype_of(parameter));
+  return {layer_norm_of(c), onnx::cast(c, m.mean, dtype), onnx::cast(c, m.inverse_deviation, dtype)};
 }
 
 // ---- group norm ----------------------------------------------------------------------------------------------------
