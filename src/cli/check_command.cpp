@@ -35,9 +35,11 @@ std::vector<int> parse_opsets(const std::string& text) {
     const auto dash = text.find('-');
     const auto low = number(std::string_view(text).substr(0, dash));
     const auto high = dash == std::string::npos ? low : number(std::string_view(text).substr(dash + 1));
-    if (!low || !high || *low > *high) throw CommandLineError(fmt::format("--opset {}: expected `20`, `9-28` or `all`", text));
+    if (!low || !high || *low > *high)
+      throw CommandLineError(fmt::format("--opset {}: expected `20`, `9-28` or `all`", text));
     if (*low < first || *high > last)
-      throw CommandLineError(fmt::format("--opset {}: out of range; {} to {} are possible", text, first, last));
+      throw CommandLineError(
+          fmt::format("--opset {}: out of range; {} to {} are possible", text, first, last));
     first = *low;
     last = *high;
   }
@@ -83,8 +85,10 @@ struct FileResult {
   std::string text(const std::string& file, const TextStyle& style) const {
     std::string out;
     for (const Finding& finding : outcome().report.findings) out += text_of(finding, style) + "\n";
-    const std::string lowest = all.lowest_opset ? fmt::format("lowest opset {}", *all.lowest_opset) : "at no opset";
-    if (exportable()) return out + fmt::format("{}: exportable at opset {} ({})\n", file, outcome().report.opset, lowest);
+    const std::string lowest =
+        all.lowest_opset ? fmt::format("lowest opset {}", *all.lowest_opset) : "at no opset";
+    if (exportable())
+      return out + fmt::format("{}: exportable at opset {} ({})\n", file, outcome().report.opset, lowest);
     if (outcome().status == Status::BadInput) return out + fmt::format("{}: cannot be read\n", file);
     if (outcome().status == Status::Usage) return out + fmt::format("{}: its inputs are not known\n", file);
     return out + fmt::format("{}: not exportable at opset {} ({})\n", file, outcome().report.opset, lowest);
@@ -129,7 +133,8 @@ struct CheckCommand {
 
 void add_check(CLI::App& app, Action& action) {
   auto self = std::make_shared<CheckCommand>();
-  CLI::App* command = app.add_subcommand("check", "Say whether files can be exported, and from which opset on; writes nothing");
+  CLI::App* command = app.add_subcommand(
+      "check", "Say whether files can be exported, and from which opset on; writes nothing");
   command->footer(kExamples);
   command->add_option("models", self->models, "TorchScript files")->required()->type_name("MODEL.pt...");
   command->add_option("--opset", self->opset, "ONNX opset, a range such as 9-28, or all")

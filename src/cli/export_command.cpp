@@ -54,20 +54,27 @@ void add_export(CLI::App& app, Action& action) {
   auto self = std::make_shared<ExportCommand>();
   CLI::App* command = app.add_subcommand("export", "Write a TorchScript file as an ONNX model");
   command->footer(kExamples);
-  command->add_option("model", self->model, "TorchScript file (torch.jit.save)")->required()->type_name("MODEL.pt");
-  command->add_option("-o,--output", self->output_path, "ONNX file to write; default: beside the input, suffix .onnx")
+  command->add_option("model", self->model, "TorchScript file (torch.jit.save)")
+      ->required()
+      ->type_name("MODEL.pt");
+  command
+      ->add_option("-o,--output", self->output_path,
+                   "ONNX file to write; default: beside the input, suffix .onnx")
       ->type_name("OUT.onnx");
   add_input_options(*command, self->options);
   add_opset_option(*command, self->options);
   add_translation_options(*command, self->options);
-  command->add_option("--input-names", self->options.input_names, "Names of the graph's inputs, in order: a,b")
+  command
+      ->add_option("--input-names", self->options.input_names, "Names of the graph's inputs, in order: a,b")
       ->delimiter(',')
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
       ->type_name("NAMES")
       ->group("Translation");
-  command->add_option("--output-names", self->options.output_names, "Names of the graph's outputs, in order: a,b")
+  command
+      ->add_option("--output-names", self->options.output_names,
+                   "Names of the graph's outputs, in order: a,b")
       ->delimiter(',')
       ->expected(1)
       ->allow_extra_args(false)
@@ -78,7 +85,7 @@ void add_export(CLI::App& app, Action& action) {
       ->add_option_function<std::string>(
           "--external-data",
           [self](const std::string& when) {
-            self->options.external_data = when == "always" ? ExternalData::Always
+            self->options.external_data = when == "always"  ? ExternalData::Always
                                           : when == "never" ? ExternalData::Never
                                                             : ExternalData::Auto;
           },
@@ -89,7 +96,8 @@ void add_export(CLI::App& app, Action& action) {
   add_load_options(*command, self->options);
   command
       ->add_flag("--verify,!--no-verify", self->options.verify,
-                 "Compare libtorch and ONNX Runtime on example inputs, and once more with other sizes in dynamic dims (on by "
+                 "Compare libtorch and ONNX Runtime on example inputs, and once more with other sizes in "
+                 "dynamic dims (on by "
                  "default)")
       ->group("Verification");
   add_comparison_options(*command, self->options);

@@ -18,7 +18,8 @@ Json json_of(const Inspection& inspection, const std::string& file) {
     Json shape = nullptr;
     if (input.shape) {
       shape = Json::array();
-      for (const std::string& dim : *input.shape) shape.push_back(dim == "?" ? Json(nullptr) : Json(std::stoll(dim)));
+      for (const std::string& dim : *input.shape)
+        shape.push_back(dim == "?" ? Json(nullptr) : Json(std::stoll(dim)));
     }
     Json entry{{"name", input.name},
                {"type", input.type},
@@ -49,7 +50,8 @@ std::string megabytes(std::size_t bytes) {
 
 std::string text_of(const Inspection& inspection, const std::string& file, const std::string& method) {
   std::string out = fmt::format("{}: TorchScript, {}\n", file, megabytes(inspection.bytes));
-  out += fmt::format("  weights   {} elements, {}\n", inspection.parameters, megabytes(inspection.weight_bytes));
+  out +=
+      fmt::format("  weights   {} elements, {}\n", inspection.parameters, megabytes(inspection.weight_bytes));
   out += fmt::format("  methods   {}\n", fmt::join(inspection.methods, ", "));
   out += fmt::format("  {}\n", method);
   for (const InspectedInput& input : inspection.inputs) {
@@ -79,7 +81,8 @@ struct InspectCommand {
     log_problems(result.outcome);
     if (result.outcome.status != Status::Ok) {
       if (output.json)
-        print_json({{"version", 1}, {"file", model}, {"kind", nullptr}, {"error", result.outcome.report.error}});
+        print_json(
+            {{"version", 1}, {"file", model}, {"kind", nullptr}, {"error", result.outcome.report.error}});
       return result.outcome.status;
     }
     if (output.json) {
@@ -95,7 +98,8 @@ struct InspectCommand {
 
 void add_inspect(CLI::App& app, Action& action) {
   auto self = std::make_shared<InspectCommand>();
-  CLI::App* command = app.add_subcommand("inspect", "Methods, inputs, operators and size of a TorchScript file");
+  CLI::App* command =
+      app.add_subcommand("inspect", "Methods, inputs, operators and size of a TorchScript file");
   command->footer("Example:\n  pt2onnx inspect resnet18.pt --format json");
   command->add_option("model", self->model, "TorchScript file")->required()->type_name("MODEL.pt");
   add_load_options(*command, self->options);

@@ -34,12 +34,14 @@ Status run_ops(const Lookup& self) {
   const auto ops = list_ops(self.pattern, self.options);
   if (self.output.json) {
     Json list = Json::array();
-    for (const OpStatus& op : ops) list.push_back({{"op", op.op}, {"status", op.status}, {"since", op.since}});
+    for (const OpStatus& op : ops)
+      list.push_back({{"op", op.op}, {"status", op.status}, {"since", op.since}});
     print_json({{"version", 1}, {"opset", self.options.opset}, {"ops", std::move(list)}});
     return Status::Ok;
   }
   for (const OpStatus& op : ops)
-    fmt::print("{:<50} since opset {}{}\n", op.op, op.since, op.status == "mapped" ? "" : fmt::format("  ({})", op.status));
+    fmt::print("{:<50} since opset {}{}\n", op.op, op.since,
+               op.status == "mapped" ? "" : fmt::format("  ({})", op.status));
   if (ops.empty()) spdlog::info("no operator of the dictionary matches `{}`", self.pattern);
   return Status::Ok;
 }
@@ -59,7 +61,8 @@ Status run_schema(const Lookup& self) {
 
 Json json_of(const Explanation& e) {
   Json onnx = Json::array();
-  for (const OnnxWord& word : e.onnx) onnx.push_back({{"domain", word.domain}, {"name", word.name}, {"since", word.since}});
+  for (const OnnxWord& word : e.onnx)
+    onnx.push_back({{"domain", word.domain}, {"name", word.name}, {"since", word.since}});
   return {{"op", e.op},
           {"opset", e.opset},
           {"status", e.status},
@@ -75,7 +78,8 @@ std::string text_of(const Explanation& e) {
   std::string out = fmt::format("{} at opset {}: {}\n", e.op, e.opset, e.status);
   if (e.which) out += fmt::format("  case {}\n", static_cast<int>(*e.which));
   out += fmt::format("  {}\n", e.reason);
-  for (const OnnxWord& word : e.onnx) out += fmt::format("  ONNX: {} (since opset {})\n", word.name, word.since);
+  for (const OnnxWord& word : e.onnx)
+    out += fmt::format("  ONNX: {} (since opset {})\n", word.name, word.since);
   for (const std::string& schema : e.schemas) out += fmt::format("  note: {}\n", schema);
   for (const std::string& advice : e.advice) out += fmt::format("  help: {}\n", advice);
   return out;
@@ -98,13 +102,15 @@ Status run_explain(const Lookup& self) {
 std::string parameters_text(const std::vector<OpParameter>& parameters) {
   std::string text;
   for (const OpParameter& p : parameters)
-    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", p.name, p.variadic ? "..." : "", p.optional ? "?" : "");
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", p.name, p.variadic ? "..." : "",
+                        p.optional ? "?" : "");
   return text;
 }
 
 std::string attributes_text(const std::vector<OpAttribute>& attributes) {
   std::string text;
-  for (const OpAttribute& a : attributes) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", a.name, a.required ? "" : "?");
+  for (const OpAttribute& a : attributes)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", a.name, a.required ? "" : "?");
   return text;
 }
 
@@ -113,7 +119,11 @@ Status run_onnx_ops(const Lookup& self) {
   if (self.output.json) {
     Json list = Json::array();
     for (const OnnxOperator& op : ops) {
-      Json entry{{"domain", op.domain}, {"name", op.name}, {"since", op.versions.front()}, {"versions", op.versions}, {"deprecated", op.deprecated}};
+      Json entry{{"domain", op.domain},
+                 {"name", op.name},
+                 {"since", op.versions.front()},
+                 {"versions", op.versions},
+                 {"deprecated", op.deprecated}};
       if (const OpSignature* signature = onnx_signature(op)) {
         Json inputs = Json::array(), outputs = Json::array(), attributes = Json::array();
         for (const OpParameter& p : signature->inputs) inputs.push_back(p.name);
@@ -127,12 +137,12 @@ Status run_onnx_ops(const Lookup& self) {
     return Status::Ok;
   }
   for (const OnnxOperator& op : ops) {
-    fmt::print("{}{:<34} versions {}{}\n", op.domain.empty() ? "" : op.domain + "::", op.name, fmt::join(op.versions, ", "),
-               op.deprecated ? "  (deprecated)" : "");
+    fmt::print("{}{:<34} versions {}{}\n", op.domain.empty() ? "" : op.domain + "::", op.name,
+               fmt::join(op.versions, ", "), op.deprecated ? "  (deprecated)" : "");
     const OpSignature* signature = ops.size() <= 3 ? onnx_signature(op) : nullptr;
     if (!signature) continue;
-    fmt::print("  ({}) -> ({})\n  attributes: {}\n{}\n", parameters_text(signature->inputs), parameters_text(signature->outputs),
-               attributes_text(signature->attributes), op.doc);
+    fmt::print("  ({}) -> ({})\n  attributes: {}\n{}\n", parameters_text(signature->inputs),
+               parameters_text(signature->outputs), attributes_text(signature->attributes), op.doc);
   }
   if (ops.empty()) spdlog::info("no operator of the onnx library matches `{}`", self.pattern);
   return Status::Ok;
@@ -144,7 +154,8 @@ void add_ops(CLI::App& app, Action& action) {
   auto self = std::make_shared<Lookup>();
   CLI::App* command = app.add_subcommand("ops", "List the operators that the dictionary has");
   command->footer("Examples:\n  pt2onnx ops\n  pt2onnx ops 'aten::upsample*' --opset 13");
-  command->add_option("pattern", self->pattern, "Part of a name; `*` stands for anything")->type_name("PATTERN");
+  command->add_option("pattern", self->pattern, "Part of a name; `*` stands for anything")
+      ->type_name("PATTERN");
   add_opset_option(*command, self->options);
   set_action(*command, action, self, run_ops);
 }
@@ -153,17 +164,22 @@ void add_schema(CLI::App& app, Action& action) {
   auto self = std::make_shared<Lookup>();
   CLI::App* command = app.add_subcommand("schema", "Print the signatures of a torch operator");
   command->footer("Example:\n  pt2onnx schema aten::add");
-  command->add_option("op", self->pattern, "Operator: add, aten::add, aten::add.Tensor")->required()->type_name("OP");
+  command->add_option("op", self->pattern, "Operator: add, aten::add, aten::add.Tensor")
+      ->required()
+      ->type_name("OP");
   set_action(*command, action, self, run_schema);
 }
 
 void add_explain(CLI::App& app, Action& action) {
   auto self = std::make_shared<Lookup>();
-  CLI::App* command = app.add_subcommand("explain", "Say how an operator is translated, or why not and what to do");
+  CLI::App* command =
+      app.add_subcommand("explain", "Say how an operator is translated, or why not and what to do");
   command->footer("Examples:\n  pt2onnx explain aten::asinh\n  pt2onnx explain grid_sampler --opset 11");
   command->add_option("op", self->names, "Operators")->required()->type_name("OP...");
   add_opset_option(*command, self->options);
-  command->add_option("--without", self->options.without, "Do as if there were no mapping for this operator; repeatable")
+  command
+      ->add_option("--without", self->options.without,
+                   "Do as if there were no mapping for this operator; repeatable")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
@@ -174,9 +190,11 @@ void add_explain(CLI::App& app, Action& action) {
 
 void add_onnx_ops(CLI::App& app, Action& action) {
   auto self = std::make_shared<Lookup>();
-  CLI::App* command = app.add_subcommand("onnx-ops", "List ONNX operators with their versions; documents for a single one");
+  CLI::App* command =
+      app.add_subcommand("onnx-ops", "List ONNX operators with their versions; documents for a single one");
   command->footer("Examples:\n  pt2onnx onnx-ops GridSample\n  pt2onnx onnx-ops 'Reduce*'");
-  command->add_option("pattern", self->pattern, "Part of a name; `*` stands for anything")->type_name("PATTERN");
+  command->add_option("pattern", self->pattern, "Part of a name; `*` stands for anything")
+      ->type_name("PATTERN");
   set_action(*command, action, self, run_onnx_ops);
 }
 

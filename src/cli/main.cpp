@@ -16,8 +16,9 @@ namespace {
 
 std::string version_text() {
   const Versions all = versions();
-  return fmt::format("pt2onnx {}\nlibtorch {}\nonnx {} (opset {})\nONNX Runtime {}", all.pt2onnx, all.libtorch, all.onnx,
-                     newest_opset(), all.onnxruntime.empty() ? "not built in" : all.onnxruntime);
+  return fmt::format("pt2onnx {}\nlibtorch {}\nonnx {} (opset {})\nONNX Runtime {}", all.pt2onnx,
+                     all.libtorch, all.onnx, newest_opset(),
+                     all.onnxruntime.empty() ? "not built in" : all.onnxruntime);
 }
 
 std::string near_text(std::string_view word, const std::vector<std::string>& known) {
@@ -43,8 +44,10 @@ std::string unexpected_text(const CLI::App& app) {
 /// The first word is no command.
 std::string no_command_text(const CLI::App& app, std::string_view word) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
-  return fmt::format("there is no {} `{}`{}", word.starts_with("-") ? "option" : "command", word, near_text(word, names));
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return fmt::format("there is no {} `{}`{}", word.starts_with("-") ? "option" : "command", word,
+                     near_text(word, names));
 }
 
 int usage_error(const CLI::App& app, const std::string& message, bool json) {
@@ -58,7 +61,9 @@ int usage_error(const CLI::App& app, const std::string& message, bool json) {
 bool wants_json(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    if (word == "--format=json" || (word == "--format" && i + 1 < argc && std::string_view(argv[i + 1]) == "json")) return true;
+    if (word == "--format=json" ||
+        (word == "--format" && i + 1 < argc && std::string_view(argv[i + 1]) == "json"))
+      return true;
   }
   return false;
 }
@@ -70,7 +75,8 @@ int run(int argc, char** argv) {
   app.footer("`pt2onnx COMMAND --help` has the options of a command and examples.");
 
   Action action;
-  for (const auto add : {add_export, add_check, add_verify, add_inspect, add_show, add_explain, add_ops, add_schema, add_onnx_ops})
+  for (const auto add : {add_export, add_check, add_verify, add_inspect, add_show, add_explain, add_ops,
+                         add_schema, add_onnx_ops})
     add(app, action);
 
   const bool json = wants_json(argc, argv);
@@ -99,7 +105,8 @@ int main(int argc, char** argv) try {
   return pt2onnx::cli::run(argc, argv);
 } catch (const std::exception& e) {
   fmt::print(stderr,
-             "error: {}\n  this is a defect in pt2onnx {}; please report it with the command line and this message\n", e.what(),
-             pt2onnx::version());
+             "error: {}\n  this is a defect in pt2onnx {}; please report it with the command line and this "
+             "message\n",
+             e.what(), pt2onnx::version());
   return static_cast<int>(pt2onnx::Status::Defect);
 }

@@ -10,39 +10,50 @@ namespace {
 
 /// Repeatable, one value each time. CLI11 would else take `[1,3]` for a list of two values.
 template <typename Values>
-CLI::Option* add_repeatable(CLI::App& command, const std::string& name, Values& values, const std::string& help) {
+CLI::Option* add_repeatable(CLI::App& command, const std::string& name, Values& values,
+                            const std::string& help) {
   return command.add_option(name, values, help)->expected(1)->allow_extra_args(false)->take_all();
 }
 
 }  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& output) {
-  command.add_option_function<std::string>("--format", [&output](const std::string& format) { output.json = format == "json"; },
-                 "What stdout gets: text, or one JSON document (docs/json.md)")
+  command
+      .add_option_function<std::string>(
+          "--format", [&output](const std::string& format) { output.json = format == "json"; },
+          "What stdout gets: text, or one JSON document (docs/json.md)")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("text|json")
       ->group("Output");
   command.add_flag("-q,--quiet", output.quiet, "Say nothing but errors")->group("Output");
-  command.add_flag("-v,--verbose", output.verbose, "Log more, progress too, where stderr is no terminal")->group("Output");
+  command.add_flag("-v,--verbose", output.verbose, "Log more, progress too, where stderr is no terminal")
+      ->group("Output");
   command.add_flag("--no-progress", output.no_progress, "No progress lines for long phases")->group("Output");
 }
 
 void add_report_option(CLI::App& command, OutputOptions& output) {
-  command.add_option("--report", output.report, "Write a report as well; the suffix says how: .txt, .json, .sarif or .html")
+  command
+      .add_option("--report", output.report,
+                  "Write a report as well; the suffix says how: .txt, .json, .sarif or .html")
       ->type_name("FILE")
       ->group("Output");
 }
 
 void add_load_options(CLI::App& command, Options& options) {
-  command.add_option("--method", options.method, "Method of the module")->capture_default_str()->type_name("NAME")->group("Loading");
-  add_repeatable(command, "--op-schema", options.op_schemas,
-                 "Signature of an operator from outside PyTorch: 'ns::op(Tensor x, int k) -> Tensor'; repeatable")
+  command.add_option("--method", options.method, "Method of the module")
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group("Loading");
+  add_repeatable(
+      command, "--op-schema", options.op_schemas,
+      "Signature of an operator from outside PyTorch: 'ns::op(Tensor x, int k) -> Tensor'; repeatable")
       ->type_name("SCHEMA")
       ->group("Loading");
   add_repeatable(command, "--load-library", options.libraries, "Library that registers operators; repeatable")
       ->type_name("LIB.so")
       ->group("Loading");
-  command.add_flag("--training", options.training, "Keep training mode instead of exporting as eval")->group("Loading");
+  command.add_flag("--training", options.training, "Keep training mode instead of exporting as eval")
+      ->group("Loading");
 }
 
 void add_input_options(CLI::App& command, Options& options) {
@@ -56,25 +67,31 @@ void add_input_options(CLI::App& command, Options& options) {
               throw CommandLineError(e.what());
             }
           },
-          "An input, in order or by name: x:float32[N,3,224,224]. Name and dtype may be left out; a word is a dynamic "
-          "dim; images.0:float32[3,H,W] is an element of a list; k:int=3, flag:bool=true, s:str=text, mask:none are baked "
+          "An input, in order or by name: x:float32[N,3,224,224]. Name and dtype may be left out; a word is "
+          "a dynamic "
+          "dim; images.0:float32[3,H,W] is an element of a list; k:int=3, flag:bool=true, s:str=text, "
+          "mask:none are baked "
           "in. Repeatable. Without it: the shapes in the file, else inferred from the weights")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
       ->type_name("SPEC")
       ->group("Inputs");
-  command.add_option("--input-data", options.input_data, "Example values: .npz (by name, or in_0, in_1, ...) or a .pt with tensors")
+  command
+      .add_option("--input-data", options.input_data,
+                  "Example values: .npz (by name, or in_0, in_1, ...) or a .pt with tensors")
       ->type_name("FILE")
       ->group("Inputs");
-  add_repeatable(command, "--dynamic", options.dynamic,
-                 "Dynamic dims: NAME:0=batch,2=height; `batch`: dim 0 of every input; `all`: every dim. Repeatable")
+  add_repeatable(
+      command, "--dynamic", options.dynamic,
+      "Dynamic dims: NAME:0=batch,2=height; `batch`: dim 0 of every input; `all`: every dim. Repeatable")
       ->type_name("DIMS")
       ->group("Inputs");
 }
 
 void add_opset_option(CLI::App& command, Options& options) {
-  command.add_option("--opset", options.opset, fmt::format("ONNX opset, {} to {}", kMinOpset, newest_opset()))
+  command
+      .add_option("--opset", options.opset, fmt::format("ONNX opset, {} to {}", kMinOpset, newest_opset()))
       ->capture_default_str()
       ->type_name("N")
       ->group("Translation");
@@ -85,9 +102,12 @@ void add_translation_options(CLI::App& command, Options& options) {
       .add_option_function<std::string>(
           "--unsupported",
           [&options](const std::string& what) {
-            options.unsupported = what == "custom" ? Unsupported::Custom : what == "aten" ? Unsupported::Aten : Unsupported::Error;
+            options.unsupported = what == "custom" ? Unsupported::Custom
+                                  : what == "aten" ? Unsupported::Aten
+                                                   : Unsupported::Error;
           },
-          "What becomes of operators without a mapping: error (default), or custom: a node in --custom-domain")
+          "What becomes of operators without a mapping: error (default), or custom: a node in "
+          "--custom-domain")
       ->check(CLI::IsMember({"error", "custom", "aten"}))
       ->type_name("error|custom|aten")
       ->group("Translation");
@@ -95,10 +115,12 @@ void add_translation_options(CLI::App& command, Options& options) {
       ->capture_default_str()
       ->type_name("DOMAIN")
       ->group("Translation");
-  add_repeatable(command, "--without", options.without, "Do as if there were no mapping for this operator; repeatable")
+  add_repeatable(command, "--without", options.without,
+                 "Do as if there were no mapping for this operator; repeatable")
       ->type_name("OP")
       ->group("Translation");
-  command.add_flag("!--no-fold", options.fold, "Do not compute what is constant while translating")->group("Translation");
+  command.add_flag("!--no-fold", options.fold, "Do not compute what is constant while translating")
+      ->group("Translation");
   command.add_flag("!--no-optimize", options.optimize, "Keep nodes that nothing uses")->group("Translation");
 }
 
@@ -108,10 +130,12 @@ void add_comparison_options(CLI::App& command, Options& options) {
       ->group("Verification");
   command
       .add_option("--atol", options.atol,
-                  "Absolute tolerance, times the largest magnitude of the expected output but at least once (default 1e-4)")
+                  "Absolute tolerance, times the largest magnitude of the expected output but at least once "
+                  "(default 1e-4)")
       ->type_name("X")
       ->group("Verification");
-  add_repeatable(command, "--ort-library", options.ort_libraries, "ONNX Runtime library with kernels of custom nodes; repeatable")
+  add_repeatable(command, "--ort-library", options.ort_libraries,
+                 "ONNX Runtime library with kernels of custom nodes; repeatable")
       ->type_name("LIB.so")
       ->group("Verification");
 }

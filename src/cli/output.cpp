@@ -47,13 +47,16 @@ void set_up_logging(const OutputOptions& output) {
   if (!wants_colour(STDERR_FILENO)) sink->set_color_mode(spdlog::color_mode::never);
   auto logger = std::make_shared<spdlog::logger>("pt2onnx", std::move(sink));
   logger->set_pattern("%^%l%$: %v");
-  logger->set_level(output.quiet ? spdlog::level::err : output.verbose ? spdlog::level::debug : spdlog::level::info);
+  logger->set_level(output.quiet     ? spdlog::level::err
+                    : output.verbose ? spdlog::level::debug
+                                     : spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }
 
 void print_json(const nlohmann::ordered_json& document) {
   // Torch's messages may hold any bytes; JSON may not.
-  const std::string text = document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string text =
+      document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -64,7 +67,8 @@ void log_problems(const Outcome& outcome, const std::string& subject) {
   std::string message = start + outcome.report.error;
   if (outcome.status == Status::Defect) {
     message += fmt::format(
-        "\n  this is a defect in pt2onnx {}, not in your file; please report it with the command line, this message and, if "
+        "\n  this is a defect in pt2onnx {}, not in your file; please report it with the command line, this "
+        "message and, if "
         "you can, the file",
         version());
   }
@@ -76,8 +80,8 @@ void check_report_name(const OutputOptions& output) {
   const std::string suffix = std::filesystem::path(output.report).extension().string();
   for (const char* known : kReportSuffixes)
     if (suffix == known) return;
-  throw CommandLineError(fmt::format("--report {}: the suffix says the format; {} are possible", output.report,
-                                     fmt::join(kReportSuffixes, ", ")));
+  throw CommandLineError(fmt::format("--report {}: the suffix says the format; {} are possible",
+                                     output.report, fmt::join(kReportSuffixes, ", ")));
 }
 
 void write_report(std::span<const Report> reports, const OutputOptions& output) {

@@ -13,7 +13,9 @@ void add_show(CLI::App& app, Action& action) {
   auto self = std::make_shared<ShowCommand>();
   CLI::App* command = app.add_subcommand("show", "Print the graph of a TorchScript or ONNX file as text");
   command->footer("Examples:\n  pt2onnx show net.pt\n  pt2onnx show net.onnx");
-  command->add_option("model", self->model, "TorchScript or ONNX file")->required()->type_name("MODEL.pt|MODEL.onnx");
+  command->add_option("model", self->model, "TorchScript or ONNX file")
+      ->required()
+      ->type_name("MODEL.pt|MODEL.onnx");
   add_load_options(*command, self->options);
   command->callback([self, &action] {
     action = [self] {

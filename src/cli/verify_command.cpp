@@ -43,7 +43,8 @@ struct VerifyCommand {
 
 void add_verify(CLI::App& app, Action& action) {
   auto self = std::make_shared<VerifyCommand>();
-  CLI::App* command = app.add_subcommand("verify", "Compare an ONNX model with the TorchScript file it came from");
+  CLI::App* command =
+      app.add_subcommand("verify", "Compare an ONNX model with the TorchScript file it came from");
   command->footer(kExamples);
   command->add_option("model", self->model, "TorchScript file")->required()->type_name("MODEL.pt");
   command->add_option("onnx", self->onnx, "ONNX file")->required()->type_name("MODEL.onnx");

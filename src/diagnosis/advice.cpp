@@ -37,16 +37,19 @@ std::string mapping_text(std::string_view name, const program::Schema& schema, c
     return fmt::format("{{\"{}\", {}, unary<\"{}\">}}", name, word.since, word.name);
 
   std::string inputs;
-  for (const std::string& tensor : tensors) inputs += fmt::format("{}c.tensor(\"{}\")", inputs.empty() ? "" : ", ", tensor);
-  return fmt::format("{{\"{}\", {}, [](Call& c) -> Results {{ return c.op(\"{}\", {{{}}}); }}}}", name, word.since,
-                     word.name, inputs);
+  for (const std::string& tensor : tensors)
+    inputs += fmt::format("{}c.tensor(\"{}\")", inputs.empty() ? "" : ", ", tensor);
+  return fmt::format("{{\"{}\", {}, [](Call& c) -> Results {{ return c.op(\"{}\", {{{}}}); }}}}", name,
+                     word.since, word.name, inputs);
 }
 
-std::string custom_advice(std::string_view name, const program::Schema* schema, const AdviceContext& context) {
+std::string custom_advice(std::string_view name, const program::Schema* schema,
+                          const AdviceContext& context) {
   const std::string node = is_known(schema) ? custom_node_text(name, *schema, context.custom_domain)
                                             : fmt::format("{}::{}", context.custom_domain, base_of(name));
   return fmt::format(
-      "pass `--unsupported custom` to export it as the node `{}`; that is the first half only: the runtime still needs "
+      "pass `--unsupported custom` to export it as the node `{}`; that is the first half only: the runtime "
+      "still needs "
       "a kernel for it (an ONNX Runtime custom op, a TensorRT plugin)",
       node);
 }
@@ -56,7 +59,8 @@ Advice from_later_opset(int first, const AdviceContext& context) {
   Advice advice;
   advice.which = Case::OpsetTooLow;
   advice.first_opset = first;
-  advice.reason = fmt::format("it can be expressed from opset {} on; the target is opset {}", first, context.opset);
+  advice.reason =
+      fmt::format("it can be expressed from opset {} on; the target is opset {}", first, context.opset);
   advice.advice.push_back(fmt::format("pass `--opset {}` (or a later one)", first));
   return advice;
 }
@@ -68,14 +72,16 @@ Advice user_op(std::string_view name, const program::Schema* schema, const Advic
                       ? "it comes from a library outside PyTorch and has no TorchScript body"
                       : "it is in none of the libraries that are loaded, and the file holds no body for it";
   if (!is_known(schema)) {
-    advice.advice.push_back(fmt::format(
-        "tell its signature: `--op-schema '{}(Tensor x) -> Tensor'`, with the arguments of the real one; or load the "
-        "library that registers it: `--load-library LIB.so`",
-        name));
+    advice.advice.push_back(
+        fmt::format("tell its signature: `--op-schema '{}(Tensor x) -> Tensor'`, with the arguments of the "
+                    "real one; or load the "
+                    "library that registers it: `--load-library LIB.so`",
+                    name));
   }
   advice.advice.push_back(custom_advice(name, schema, context));
   advice.advice.push_back(
-      "or write it in Python with operators of PyTorch (a function without torch.library, or an autograd.Function): it "
+      "or write it in Python with operators of PyTorch (a function without torch.library, or an "
+      "autograd.Function): it "
       "is then inlined");
   return advice;
 }
@@ -88,14 +94,17 @@ Advice dictionary_gap(std::string_view name, const program::Schema& schema, std:
   if (word.since > context.opset) {
     advice.which = Case::OpsetTooLow;
     advice.first_opset = word.since;
-    advice.reason = fmt::format("ONNX has `{}` from opset {} on (the target is {}), and pt2onnx has no mapping to it yet",
-                                word.name, word.since, context.opset);
+    advice.reason =
+        fmt::format("ONNX has `{}` from opset {} on (the target is {}), and pt2onnx has no mapping to it yet",
+                    word.name, word.since, context.opset);
   } else {
     advice.which = Case::DictionaryGap;
-    advice.reason = fmt::format("ONNX has `{}` since opset {}, but pt2onnx has no mapping to it", word.name, word.since);
+    advice.reason =
+        fmt::format("ONNX has `{}` since opset {}, but pt2onnx has no mapping to it", word.name, word.since);
   }
-  advice.advice.push_back(fmt::format("add the row to a table in symbolics/ (CONTRIBUTING.md, \"add an op\"): `{}`",
-                                      mapping_text(name, schema, word)));
+  advice.advice.push_back(
+      fmt::format("add the row to a table in symbolics/ (CONTRIBUTING.md, \"add an op\"): `{}`",
+                  mapping_text(name, schema, word)));
   if (!word.one_to_one)
     advice.advice.push_back(fmt::format(
         "the arguments do not match one to one: compare `{}` with the operator (`pt2onnx onnx-ops {}`)",
@@ -107,12 +116,13 @@ Advice dictionary_gap(std::string_view name, const program::Schema& schema, std:
 Advice no_such_word(std::string_view name, const program::Schema& schema, const AdviceContext& context) {
   Advice advice;
   advice.which = Case::NoSuchWord;
-  advice.reason = fmt::format("no ONNX operator up to opset {} expresses it, and pt2onnx has no composition for it",
-                              context.catalog.newest_opset());
-  advice.advice.push_back(
-      fmt::format("if it can be composed of other operators, add the composition to symbolics/ (CONTRIBUTING.md, \"add "
-                  "an op\"): `{{\"{}\", {}, [](Call& c) -> Results {{ Value x = c.tensor(\"{}\"); ... }}}}`",
-                  name, context.opset, first_tensor_argument(schema)));
+  advice.reason =
+      fmt::format("no ONNX operator up to opset {} expresses it, and pt2onnx has no composition for it",
+                  context.catalog.newest_opset());
+  advice.advice.push_back(fmt::format(
+      "if it can be composed of other operators, add the composition to symbolics/ (CONTRIBUTING.md, \"add "
+      "an op\"): `{{\"{}\", {}, [](Call& c) -> Results {{ Value x = c.tensor(\"{}\"); ... }}}}`",
+      name, context.opset, first_tensor_argument(schema)));
   advice.advice.push_back(custom_advice(name, &schema, context));
   return advice;
 }
@@ -120,9 +130,19 @@ Advice no_such_word(std::string_view name, const program::Schema& schema, const 
 }  // namespace
 
 bool is_torch_namespace(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kNamespaces{
-      "aten",      "prim",        "prims",     "quantized", "quantized_decomposed", "sparse", "mkldnn",
-      "mkldnn_prepacked", "prepacked", "xnnpack", "profiler", "torchvision", "torchaudio"};
+  constexpr std::array<std::string_view, 13> kNamespaces{"aten",
+                                                         "prim",
+                                                         "prims",
+                                                         "quantized",
+                                                         "quantized_decomposed",
+                                                         "sparse",
+                                                         "mkldnn",
+                                                         "mkldnn_prepacked",
+                                                         "prepacked",
+                                                         "xnnpack",
+                                                         "profiler",
+                                                         "torchvision",
+                                                         "torchaudio"};
   return std::find(kNamespaces.begin(), kNamespaces.end(), name) != kNamespaces.end();
 }
 

@@ -17,8 +17,9 @@ namespace pt2onnx {
 /// An ONNX operator that a torch operator could be mapped to.
 struct OnnxWord {
   std::string domain, name;
-  int since = 0;             // the first opset with it
-  bool one_to_one = false;   // tensors become inputs in order, and every other argument is a default or an attribute
+  int since = 0;  // the first opset with it
+  bool one_to_one =
+      false;  // tensors become inputs in order, and every other argument is a default or an attribute
 };
 
 struct AdviceContext {
@@ -46,7 +47,8 @@ Finding unmapped_finding(std::string_view name, std::string_view overload, const
                          const AdviceContext& context);
 
 /// ONNX operators that fit the schema by name and signature, at any opset.
-std::vector<OnnxWord> onnx_words_for(std::string_view name, const program::Schema& schema, const OpCatalog& catalog);
+std::vector<OnnxWord> onnx_words_for(std::string_view name, const program::Schema& schema,
+                                     const OpCatalog& catalog);
 
 /// Whether operators of that namespace come with PyTorch or torchvision.
 bool is_torch_namespace(std::string_view name);

@@ -40,7 +40,8 @@ ul { margin: 0; padding-left: 1.2rem; }
 
 bool is_good(const Report& report) {
   const auto fine = [](StageStatus s) { return s != StageStatus::Failed; };
-  return report.error.empty() && fine(report.load) && fine(report.translate) && fine(report.check) && fine(report.verify);
+  return report.error.empty() && fine(report.load) && fine(report.translate) && fine(report.check) &&
+         fine(report.verify);
 }
 
 std::string verdict(const Report& report) {
@@ -67,26 +68,31 @@ std::string marked_up(std::string_view text) {  // `code` in advice
 std::string findings_table(const Report& report) {
   if (report.findings.empty()) return {};
   std::string out =
-      "<h2>Findings</h2>\n<table><tr><th>operator</th><th>case</th><th>count</th><th>where</th><th>reason and advice</th></tr>\n";
+      "<h2>Findings</h2>\n<table><tr><th>operator</th><th>case</th><th>count</th><th>where</th><th>reason "
+      "and advice</th></tr>\n";
   for (const Finding& finding : report.findings) {
     std::string where, advice;
     for (const Location& location : finding.locations)
-      where += fmt::format("<div><code>{}:{}</code> {}</div>", escaped(location.file), location.line, escaped(location.module));
+      where += fmt::format("<div><code>{}:{}</code> {}</div>", escaped(location.file), location.line,
+                           escaped(location.module));
     for (const std::string& line : finding.advice) advice += fmt::format("<li>{}</li>", marked_up(line));
-    out += fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}<ul>{}</ul></td></tr>\n",
-                       escaped(finding.op), finding.which ? std::to_string(static_cast<int>(*finding.which)) : "&ndash;",
-                       finding.count, where, marked_up(finding.reason), advice);
+    out += fmt::format(
+        "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}<ul>{}</ul></td></tr>\n",
+        escaped(finding.op), finding.which ? std::to_string(static_cast<int>(*finding.which)) : "&ndash;",
+        finding.count, where, marked_up(finding.reason), advice);
   }
   return out + "</table>\n";
 }
 
 std::string tensors_table(const Report& report) {
   if (report.inputs.empty() && report.outputs.empty()) return {};
-  std::string out = "<h2>Inputs and outputs</h2>\n<table><tr><th></th><th>name</th><th>dtype</th><th>shape</th></tr>\n";
+  std::string out =
+      "<h2>Inputs and outputs</h2>\n<table><tr><th></th><th>name</th><th>dtype</th><th>shape</th></tr>\n";
   const auto rows = [&](std::string_view kind, const std::vector<TensorSummary>& tensors) {
     for (const TensorSummary& tensor : tensors)
       out += fmt::format("<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>[{}]</td></tr>\n", kind,
-                         escaped(tensor.name), tensor.dtype, escaped(fmt::format("{}", fmt::join(tensor.shape, ", "))));
+                         escaped(tensor.name), tensor.dtype,
+                         escaped(fmt::format("{}", fmt::join(tensor.shape, ", "))));
   };
   rows("input", report.inputs);
   rows("output", report.outputs);
@@ -95,32 +101,36 @@ std::string tensors_table(const Report& report) {
 
 std::string verification_table(const Report& report) {
   if (!report.verification)
-    return report.verify_note.empty() ? std::string()
-                                      : fmt::format("<p>Verification skipped: {}</p>\n", escaped(report.verify_note));
+    return report.verify_note.empty()
+               ? std::string()
+               : fmt::format("<p>Verification skipped: {}</p>\n", escaped(report.verify_note));
   std::string out =
       "<h2>Verification</h2>\n<table><tr><th>output</th><th>max abs</th><th>max rel</th><th></th></tr>\n";
   for (const OutputDifference& output : report.verification->outputs)
     out += fmt::format("<tr><td><code>{}</code></td><td>{:.3g}</td><td>{:.3g}</td><td>{} {}</td></tr>\n",
-                       escaped(output.name), output.max_abs, output.max_rel, output.passed ? "equal" : "differs",
-                       escaped(output.note));
+                       escaped(output.name), output.max_abs, output.max_rel,
+                       output.passed ? "equal" : "differs", escaped(output.note));
   return out + "</table>\n";
 }
 
 std::string histogram(const Report& report) {
   if (report.operators.empty()) return {};
   std::vector<std::pair<std::string, std::size_t>> bars(report.operators.begin(), report.operators.end());
-  std::stable_sort(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(bars.begin(), bars.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   const double most = static_cast<double>(bars.front().second);
   constexpr int kRow = 22, kLabel = 220, kWidth = 480;
   std::string out = fmt::format(
-      "<h2>Operators</h2>\n<svg role=\"img\" aria-label=\"how often each ONNX operator is used\" width=\"{}\" "
+      "<h2>Operators</h2>\n<svg role=\"img\" aria-label=\"how often each ONNX operator is used\" "
+      "width=\"{}\" "
       "height=\"{}\" font-size=\"13\">\n",
       kLabel + kWidth + 60, kRow * static_cast<int>(bars.size()) + 4);
   int y = 0;
   for (const auto& [name, count] : bars) {
     const double width = std::max(1.0, kWidth * static_cast<double>(count) / most);
     out += fmt::format(
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text><rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text><rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" "
+        "height=\"{}\" "
         "fill=\"#4a7dc9\"/><text x=\"{:.1f}\" y=\"{}\">{}</text>\n",
         kLabel - 8, y + 15, escaped(name), kLabel, y + 3, width, kRow - 6, kLabel + width + 6, y + 15, count);
     y += kRow;
@@ -133,8 +143,10 @@ std::string section(const Report& report) {
                                 is_good(report) ? "good" : "bad", verdict(report));
   if (!report.error.empty()) out += fmt::format("<p>{}</p>\n", escaped(report.error));
   out += fmt::format("<p>opset {}, {}</p>\n", report.opset, counted(report.nodes, "node"));
-  for (const std::string& warning : report.warnings) out += fmt::format("<p>warning: {}</p>\n", escaped(warning));
-  return out + findings_table(report) + verification_table(report) + tensors_table(report) + histogram(report);
+  for (const std::string& warning : report.warnings)
+    out += fmt::format("<p>warning: {}</p>\n", escaped(warning));
+  return out + findings_table(report) + verification_table(report) + tensors_table(report) +
+         histogram(report);
 }
 
 }  // namespace

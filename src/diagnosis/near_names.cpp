@@ -19,7 +19,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      const bool swapped =
+          i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
       if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, last);
@@ -28,7 +29,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-std::vector<std::string> near_names(std::string_view name, std::span<const std::string> candidates, std::size_t limit) {
+std::vector<std::string> near_names(std::string_view name, std::span<const std::string> candidates,
+                                    std::size_t limit) {
   // A third of the letters wrong is still a misspelling; more is another word.
   const std::size_t allowed = name.substr(name.find_last_of(":-") + 1).size() / 3;
   std::vector<std::pair<std::size_t, const std::string*>> near;

@@ -41,7 +41,8 @@ Json location_of(const Location& location) {
 }
 
 Json result_of(const std::string& id, const std::string& text, Json locations) {
-  return {{"ruleId", id}, {"level", "error"}, {"message", {{"text", text}}}, {"locations", std::move(locations)}};
+  return {
+      {"ruleId", id}, {"level", "error"}, {"message", {{"text", text}}}, {"locations", std::move(locations)}};
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ std::string sarif_of(std::span<const Report> reports, std::string_view version) 
         add(rule_id(finding), text, Json::array({location_of(location)}));
     }
     if (!report.error.empty())
-      add("not-exportable", report.error, Json::array({{{"physicalLocation", physical(report.input, 0, 0)}}}));
+      add("not-exportable", report.error,
+          Json::array({{{"physicalLocation", physical(report.input, 0, 0)}}}));
   }
 
   Json rule_list = Json::array();
@@ -72,8 +74,10 @@ std::string sarif_of(std::span<const Report> reports, std::string_view version) 
   const Json document{
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
-      {"runs", Json::array({{{"tool", {{"driver", {{"name", "pt2onnx"}, {"version", version}, {"rules", rule_list}}}}},
-                             {"results", std::move(results)}}})}};
+      {"runs",
+       Json::array(
+           {{{"tool", {{"driver", {{"name", "pt2onnx"}, {"version", version}, {"rules", rule_list}}}}},
+             {"results", std::move(results)}}})}};
   return document.dump(2) + "\n";
 }
 

@@ -55,14 +55,15 @@ void append_verification(std::string& out, const Report& report, const Painter& 
   if (!report.verification) return;
   const Verification& v = *report.verification;
   out += fmt::format("  verify   {}\n", v.passed ? paint.good("ok: ONNX Runtime agrees with libtorch")
-                                                : paint.error("FAILED: ONNX Runtime and libtorch differ"));
+                                                 : paint.error("FAILED: ONNX Runtime and libtorch differ"));
   for (const OutputDifference& output : v.outputs) {
-    out += fmt::format("    {:<20} max abs {:.3g}, max rel {:.3g}{}\n", output.name, output.max_abs, output.max_rel,
-                       output.passed ? "" : "  " + paint.error("differs"));
+    out += fmt::format("    {:<20} max abs {:.3g}, max rel {:.3g}{}\n", output.name, output.max_abs,
+                       output.max_rel, output.passed ? "" : "  " + paint.error("differs"));
     if (!output.note.empty()) out += fmt::format("      {}\n", output.note);
   }
   for (const std::string& run : v.runs) out += fmt::format("    run with {}\n", run);
-  if (!v.first_divergence.empty()) out += fmt::format("    first node that differs: {}\n", v.first_divergence);
+  if (!v.first_divergence.empty())
+    out += fmt::format("    first node that differs: {}\n", v.first_divergence);
   if (!report.verify_note.empty()) out += fmt::format("    note: {}\n", report.verify_note);
 }
 
@@ -84,8 +85,10 @@ std::string_view to_string(StageStatus status) {
 
 std::string text_of(const Finding& finding, const TextStyle& style) {
   const Painter paint(style);
-  const std::string kind = finding.which ? fmt::format("error[case-{}]", static_cast<int>(*finding.which)) : "error";
-  std::string out = fmt::format("{}{}\n", paint.error(kind), paint.bold(fmt::format(": `{}`: {}", finding.op, finding.reason)));
+  const std::string kind =
+      finding.which ? fmt::format("error[case-{}]", static_cast<int>(*finding.which)) : "error";
+  std::string out = fmt::format("{}{}\n", paint.error(kind),
+                                paint.bold(fmt::format(": `{}`: {}", finding.op, finding.reason)));
   for (const Location& location : finding.locations) {
     out += fmt::format("  {} {}\n", paint.arrow("-->"), place(location));
     if (!location.text.empty()) out += fmt::format("   {}  {}\n", paint.arrow("|"), location.text);
@@ -94,8 +97,10 @@ std::string text_of(const Finding& finding, const TextStyle& style) {
   if (finding.count > 0 && static_cast<std::size_t>(finding.count) > shown)
     out += fmt::format("  note: used {} times\n", finding.count);
   if (!finding.schema.empty()) out += fmt::format("  note: schema: {}\n", finding.schema);
-  if (finding.first_opset) out += fmt::format("  note: the first opset that works is {}\n", *finding.first_opset);
-  for (const std::string& advice : finding.advice) out += fmt::format("  {} {}\n", paint.help("help:"), advice);
+  if (finding.first_opset)
+    out += fmt::format("  note: the first opset that works is {}\n", *finding.first_opset);
+  for (const std::string& advice : finding.advice)
+    out += fmt::format("  {} {}\n", paint.help("help:"), advice);
   return out;
 }
 
@@ -117,12 +122,15 @@ std::string text_of(const Report& report, const TextStyle& style) {
     }
     return out;
   }
-  out += report.output.empty() ? fmt::format("{}\n", paint.bold(report.input))
-                               : fmt::format("{}\n", paint.bold(fmt::format("{} -> {}", report.input, report.output)));
-  if (report.opset > 0) out += fmt::format("  opset    {}, {}\n", report.opset, counted(report.nodes, "node"));
+  out += report.output.empty()
+             ? fmt::format("{}\n", paint.bold(report.input))
+             : fmt::format("{}\n", paint.bold(fmt::format("{} -> {}", report.input, report.output)));
+  if (report.opset > 0)
+    out += fmt::format("  opset    {}, {}\n", report.opset, counted(report.nodes, "node"));
   append_tensors(out, "inputs", report.inputs);
   append_tensors(out, "outputs", report.outputs);
-  if (report.check != StageStatus::NotReached) out += fmt::format("  check    {}\n", paint.good(to_string(report.check)));
+  if (report.check != StageStatus::NotReached)
+    out += fmt::format("  check    {}\n", paint.good(to_string(report.check)));
   append_verification(out, report, paint);
   if (!report.error.empty()) out += fmt::format("{} {}\n", paint.error("error:"), report.error);
   return out;

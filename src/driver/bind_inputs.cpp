@@ -28,7 +28,8 @@ TypeRef unwrapped(const TypeRef& type) {
 TypeKind kind_of(const TypeRef& type) { return type ? type->kind : TypeKind::Any; }
 
 bool is_number_kind(TypeKind kind) {
-  return kind == TypeKind::Int || kind == TypeKind::Float || kind == TypeKind::Bool || kind == TypeKind::Number;
+  return kind == TypeKind::Int || kind == TypeKind::Float || kind == TypeKind::Bool ||
+         kind == TypeKind::Number;
 }
 
 /// How many tensors a value of that type has for sure: lists and dicts count none, optional ones count none.
@@ -81,8 +82,10 @@ struct Known {
 /// The items of a list or tuple.
 const std::vector<Literal>* items_of(const Literal* literal) {
   if (!literal) return nullptr;
-  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal->data)) return &(*list)->items;
-  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal->data)) return &(*tuple)->items;
+  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal->data))
+    return &(*list)->items;
+  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal->data))
+    return &(*tuple)->items;
   return nullptr;
 }
 
@@ -123,9 +126,11 @@ class Binder {
     const auto& parameters = program_.entry->parameters;
     for (parameter_ = 1; parameter_ < parameters.size(); ++parameter_) {
       const program::Parameter& parameter = parameters[parameter_];
-      const std::string path = parameter.name.empty() ? fmt::format("input_{}", parameter_ - 1) : parameter.name;
+      const std::string path =
+          parameter.name.empty() ? fmt::format("input_{}", parameter_ - 1) : parameter.name;
       const auto given = [](const std::optional<Literal>& literal) { return literal ? &*literal : nullptr; };
-      bound.arguments.push_back(bind(parameter.type, path, {nullptr, given(parameter.default_value), given(parameter.example)}));
+      bound.arguments.push_back(
+          bind(parameter.type, path, {nullptr, given(parameter.default_value), given(parameter.example)}));
     }
     refuse_unknown_names();
     refuse_missing();
@@ -142,7 +147,8 @@ class Binder {
     const TypeRef type = unwrapped(declared);
     if (!known.data) known.data = take_data(path, type);
     if (known.data && known.data->is_none()) return {Literal{}};
-    if (const InputSpec* spec = named_spec(path); spec && std::holds_alternative<InputSpec::None>(spec->value))
+    if (const InputSpec* spec = named_spec(path);
+        spec && std::holds_alternative<InputSpec::None>(spec->value))
       return {Literal{}};
 
     const TypeKind kind = kind_of(type);
@@ -204,7 +210,8 @@ class Binder {
     const TypeKind kind = kind_of(type);
     const bool composite = kind == TypeKind::List || kind == TypeKind::Tuple || kind == TypeKind::Dict;
     // The tensors of a tuple may also come one by one; they are then taken where its elements are bound.
-    if (composite ? tensor != nullptr : kind != TypeKind::Tensor && tensor && tensor->numel() != 1) return nullptr;
+    if (composite ? tensor != nullptr : kind != TypeKind::Tensor && tensor && tensor->numel() != 1)
+      return nullptr;
     if (kind == TypeKind::String || kind == TypeKind::None) return nullptr;
     const Literal* literal = unnamed_data_.front();
     unnamed_data_.pop_front();
@@ -268,9 +275,8 @@ class Binder {
     }
 
     const bool spec_dims = spec && spec->dims;
-    std::optional<InferredInput> inferred;
-    const bool direct = leaf.path == program_.entry->parameters[parameter_].name;
-    if (direct && !leaf.data && (!dtype || (!has_example && !spec_dims))) inferred = infer_input(program_, parameter_);
+    const InferredInput* inferred = nullptr;
+    if (!leaf.data && (!dtype || (!has_example && !spec_dims))) inferred = inferred_at(leaf.path);
     if (!dtype) dtype = inferred ? inferred->dtype : DType::Float32;
     leaf.dtype = *dtype;
 
@@ -279,9 +285,10 @@ class Binder {
       if (!inferred || inferred->shapes.empty()) return false;
       const Sizes& guess = inferred->shapes[std::min(attempt_, inferred->shapes.size() - 1)];
       for (const std::int64_t size : guess) leaf.dims.push_back({size, {}, false});
-      notes_.push_back(fmt::format("the shape of `{}` was guessed from its consumer, {}: pass --input '{}:{}{}' with the "
-                                   "sizes you need, and words for dims that are dynamic",
-                                   leaf.path, inferred->consumer, leaf.path, to_string(leaf.dtype), sizes_text(guess)));
+      notes_.push_back(
+          fmt::format("the shape of `{}` was guessed from its consumer, {}: pass --input '{}:{}{}' with the "
+                      "sizes you need, and words for dims that are dynamic",
+                      leaf.path, inferred->consumer, leaf.path, to_string(leaf.dtype), sizes_text(guess)));
       return true;
     }
     for (std::size_t i = 0; i < example.size(); ++i) {
@@ -294,18 +301,32 @@ class Binder {
     return true;
   }
 
+  /// What the weights tell of the input at that path.
+  const InferredInput* inferred_at(const std::string& path) {
+    const auto& inferred = inferred_of_parameter();
+    const std::string& name = program_.entry->parameters[parameter_].name;
+    const auto it = path.starts_with(name) ? inferred.find(path.substr(name.size())) : inferred.end();
+    return it == inferred.end() ? nullptr : &it->second;
+  }
+
+  const std::map<std::string, InferredInput>& inferred_of_parameter() {
+    auto& known = inferred_[parameter_];
+    if (!known) known = infer_input(program_, parameter_);
+    return *known;
+  }
+
   bool fill_from_spec(Leaf& leaf, const std::vector<InputSpec::TensorSpec::Size>& sizes,
                       const std::vector<std::optional<std::int64_t>>& example, bool has_example) const {
     const bool same_rank = has_example && example.size() == sizes.size();
     if (leaf.data && !same_rank)
-      throw BindingError(fmt::format("--input {}: {} dims were given, the example value has {}", leaf.path, sizes.size(),
-                                     example.size()));
+      throw BindingError(fmt::format("--input {}: {} dims were given, the example value has {}", leaf.path,
+                                     sizes.size(), example.size()));
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       LeafDim dim;
       if (const auto* size = std::get_if<std::int64_t>(&sizes[i])) {
         if (leaf.data && *example[i] != *size)
-          throw BindingError(fmt::format("--input {}: dim {} was given as {}, the example value has {}", leaf.path, i,
-                                         *size, *example[i]));
+          throw BindingError(fmt::format("--input {}: dim {} was given as {}, the example value has {}",
+                                         leaf.path, i, *size, *example[i]));
         dim.size = *size;
       } else {
         const auto& word = std::get<std::string>(sizes[i]);
@@ -323,15 +344,18 @@ class Binder {
     if (const auto* v = std::get_if<std::int64_t>(&data.data)) return Tensor::scalar(*v, DType::Int64);
     if (const auto* v = std::get_if<double>(&data.data)) return Tensor::scalar(*v, DType::Float32);
     if (const auto* v = std::get_if<bool>(&data.data)) return Tensor::scalar(std::int64_t{*v}, DType::Bool);
-    throw BindingError(fmt::format("--input-data: `{}` is a tensor in the model, the file has something else", path));
+    throw BindingError(
+        fmt::format("--input-data: `{}` is a tensor in the model, the file has something else", path));
   }
 
   /// `x:int=3` for a tensor argument: a 0-d constant.
   static Literal baked_tensor(const InputSpec& spec, const std::string& path) {
     if (const auto* v = std::get_if<std::int64_t>(&spec.value)) return {Tensor::scalar(*v, DType::Int64)};
     if (const auto* v = std::get_if<double>(&spec.value)) return {Tensor::scalar(*v, DType::Float32)};
-    if (const auto* v = std::get_if<bool>(&spec.value)) return {Tensor::scalar(std::int64_t{*v}, DType::Bool)};
-    throw BindingError(fmt::format("--input {}: this argument is a tensor, a string cannot stand for it", path));
+    if (const auto* v = std::get_if<bool>(&spec.value))
+      return {Tensor::scalar(std::int64_t{*v}, DType::Bool)};
+    throw BindingError(
+        fmt::format("--input {}: this argument is a tensor, a string cannot stand for it", path));
   }
 
   // ---- scalars ---------------------------------------------------------------------------------------------------
@@ -340,10 +364,12 @@ class Binder {
     const TypeKind kind = kind_of(type);
     const InputSpec* spec = named_spec(path);
     if (!spec && is_number_kind(kind))
-      spec = take_unnamed([](const InputSpec& s) { return !std::holds_alternative<InputSpec::TensorSpec>(s.value); });
+      spec = take_unnamed(
+          [](const InputSpec& s) { return !std::holds_alternative<InputSpec::TensorSpec>(s.value); });
     if (!spec) return data ? scalar_from_data(kind, *data) : std::nullopt;
     if (kind == TypeKind::Any && std::holds_alternative<InputSpec::TensorSpec>(spec->value))
-      throw BindingError(fmt::format("--input {}: the argument has no type in the file, tensors cannot be bound to it", path));
+      throw BindingError(fmt::format(
+          "--input {}: the argument has no type in the file, tensors cannot be bound to it", path));
 
     const auto* whole = std::get_if<std::int64_t>(&spec->value);
     const auto* real = std::get_if<double>(&spec->value);
@@ -355,7 +381,8 @@ class Binder {
     if (real && (kind == TypeKind::Float || kind == TypeKind::Number || any)) return Literal{*real};
     if (flag && (kind == TypeKind::Bool || any)) return Literal{*flag};
     if (text && (kind == TypeKind::String || any)) return Literal{*text};
-    throw BindingError(fmt::format("--input {}: this argument is of type {}; write {}", path, type_text(type), line(type, path)));
+    throw BindingError(fmt::format("--input {}: this argument is of type {}; write {}", path, type_text(type),
+                                   line(type, path)));
   }
 
   static std::optional<Literal> scalar_from_data(TypeKind kind, const Literal& data) {
@@ -371,7 +398,8 @@ class Binder {
 
   // ---- lists, tuples, dicts ---------------------------------------------------------------------------------------
 
-  std::optional<InputBinding> bind_composite(const TypeRef& type, const std::string& path, const Known& known) {
+  std::optional<InputBinding> bind_composite(const TypeRef& type, const std::string& path,
+                                             const Known& known) {
     switch (type->kind) {
       case TypeKind::List: return bind_list(type, path, known);
       case TypeKind::Tuple: return bind_tuple(type, path, known);
@@ -386,11 +414,15 @@ class Binder {
     std::size_t count = items ? items->size() : keys_below(path).size();
     if (count == 0 && !items && sure_tensors(element) == 1)
       count = std::max(spare(unnamed_.size()), spare(unnamed_data_.size()));
-    if (!items && traced) count = std::max(count, traced->size());  // traced code has its number of elements baked in
+    if (!items && traced)
+      count = std::max(count, traced->size());  // traced code has its number of elements baked in
+    if (!items && !traced)
+      while (inferred_at(fmt::format("{}.{}", path, count))) ++count;
     if (count == 0 && !items && !traced) return std::nullopt;
     InputBinding::Sequence sequence{true, type, {}};
     for (std::size_t i = 0; i < count; ++i)
-      sequence.items.push_back(bind(element, fmt::format("{}.{}", path, i), {item_of(items, i), nullptr, item_of(traced, i)}));
+      sequence.items.push_back(
+          bind(element, fmt::format("{}.{}", path, i), {item_of(items, i), nullptr, item_of(traced, i)}));
     return InputBinding{std::move(sequence)};
   }
 
@@ -398,7 +430,8 @@ class Binder {
   std::size_t spare(std::size_t unnamed) const {
     std::size_t later = 0;
     const auto& parameters = program_.entry->parameters;
-    for (std::size_t i = parameter_ + 1; i < parameters.size(); ++i) later += sure_tensors(parameters[i].type);
+    for (std::size_t i = parameter_ + 1; i < parameters.size(); ++i)
+      later += sure_tensors(parameters[i].type);
     return unnamed > later ? unnamed - later : 0;
   }
 
@@ -406,8 +439,8 @@ class Binder {
     const auto* items = items_of(known.data);
     const auto* traced = items_of(known.example);
     if (items && items->size() != type->elements.size())
-      throw BindingError(fmt::format("--input-data: `{}` has {} elements in the model and {} in the file", path,
-                                     type->elements.size(), items->size()));
+      throw BindingError(fmt::format("--input-data: `{}` has {} elements in the model and {} in the file",
+                                     path, type->elements.size(), items->size()));
     InputBinding::Sequence sequence{false, type, {}};
     for (std::size_t i = 0; i < type->elements.size(); ++i) {
       std::string element = fmt::format("{}.{}", path, i);
@@ -416,7 +449,8 @@ class Binder {
         const bool counted = named_.contains(element) || has_specs_below(element);
         if (!counted) element = by_field;
       }
-      sequence.items.push_back(bind(type->elements[i], element, {item_of(items, i), nullptr, item_of(traced, i)}));
+      sequence.items.push_back(
+          bind(type->elements[i], element, {item_of(items, i), nullptr, item_of(traced, i)}));
     }
     return InputBinding{std::move(sequence)};
   }
@@ -425,13 +459,15 @@ class Binder {
     const TypeRef key_type = type->elements.empty() ? nullptr : type->elements.front();
     const TypeRef value_type = type->elements.size() > 1 ? type->elements[1] : nullptr;
     const auto dict_of = [](const Literal* literal) {
-      const auto* dict = literal ? std::get_if<std::shared_ptr<program::DictLiteral>>(&literal->data) : nullptr;
+      const auto* dict =
+          literal ? std::get_if<std::shared_ptr<program::DictLiteral>>(&literal->data) : nullptr;
       return dict ? dict->get() : nullptr;
     };
     const program::DictLiteral* given = dict_of(known.data);
     const program::DictLiteral* traced = dict_of(known.example);
     if (known.data && !given)
-      throw BindingError(fmt::format("--input-data: `{}` is a dict in the model, the file has something else", path));
+      throw BindingError(
+          fmt::format("--input-data: `{}` is a dict in the model, the file has something else", path));
 
     std::vector<Literal> keys;
     const auto add_keys = [&](const program::DictLiteral& dict) {
@@ -447,7 +483,8 @@ class Binder {
         return std::nullopt;
       }
       for (const std::string& key : named)
-        if (std::none_of(keys.begin(), keys.end(), [&](const Literal& known_key) { return key_text(known_key) == key; }))
+        if (std::none_of(keys.begin(), keys.end(),
+                         [&](const Literal& known_key) { return key_text(known_key) == key; }))
           keys.push_back(key_literal(key_type, key));
     }
 
@@ -489,8 +526,10 @@ class Binder {
       case TypeKind::Float: return fmt::format("--input {}:float=1.0", path);
       case TypeKind::Bool: return fmt::format("--input {}:bool=true", path);
       case TypeKind::String: return fmt::format("--input {}:str=text", path);
-      case TypeKind::List: return line(type->elements.empty() ? nullptr : type->elements.front(), path + ".0");
-      case TypeKind::Dict: return line(type->elements.size() > 1 ? type->elements[1] : nullptr, path + ".KEY");
+      case TypeKind::List:
+        return line(type->elements.empty() ? nullptr : type->elements.front(), path + ".0");
+      case TypeKind::Dict:
+        return line(type->elements.size() > 1 ? type->elements[1] : nullptr, path + ".KEY");
       default: return fmt::format("--input '{}:float32[1,3,224,224]'", path);
     }
   }
@@ -502,14 +541,16 @@ class Binder {
 
   void refuse_missing() const {
     if (missing_.empty()) return;
-    throw BindingError(
-        fmt::format("the file does not say what {} be inferred; add, with your own values:\n  {}",
-                    missing_.size() == 1 ? "this input is, and it cannot" : "these inputs are, and they cannot", fmt::join(missing_, "\n  ")));
+    throw BindingError(fmt::format(
+        "the file does not say what {} be inferred; add, with your own values:\n  {}",
+        missing_.size() == 1 ? "this input is, and it cannot" : "these inputs are, and they cannot",
+        fmt::join(missing_, "\n  ")));
   }
 
   std::vector<std::string> argument_names() const {
     std::vector<std::string> names;
-    for (std::size_t i = 1; i < program_.entry->parameters.size(); ++i) names.push_back(program_.entry->parameters[i].name);
+    for (std::size_t i = 1; i < program_.entry->parameters.size(); ++i)
+      names.push_back(program_.entry->parameters[i].name);
     return names;
   }
 
@@ -517,10 +558,11 @@ class Binder {
     const auto names = argument_names();
     const auto unknown = [&](std::string_view option, const std::string& name) {
       const auto near = near_names(name, names, 1);
-      return BindingError(fmt::format(
-          "{}: the method has no argument `{}`; {}", option, name,
-          near.empty() ? names.empty() ? std::string("it takes none") : fmt::format("its arguments: {}", fmt::join(names, ", "))
-                       : fmt::format("`{}` is near", near.front())));
+      return BindingError(
+          fmt::format("{}: the method has no argument `{}`; {}", option, name,
+                      near.empty() ? names.empty() ? std::string("it takes none")
+                                                   : fmt::format("its arguments: {}", fmt::join(names, ", "))
+                                   : fmt::format("`{}` is near", near.front())));
     };
     for (const auto& [name, spec] : named_)
       if (!used_specs_.contains(name)) throw unknown("--input", name);
@@ -548,11 +590,12 @@ class Binder {
     const auto& names = options_.input_names;
     if (names.empty()) return;
     if (names.size() != leaves_.size())
-      throw BindingError(fmt::format("--input-names: {} names were given, the model has {} tensor inputs", names.size(),
-                                     leaves_.size()));
+      throw BindingError(fmt::format("--input-names: {} names were given, the model has {} tensor inputs",
+                                     names.size(), leaves_.size()));
     std::set<std::string> seen;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!seen.insert(names[i]).second) throw BindingError(fmt::format("--input-names: `{}` was given twice", names[i]));
+      if (!seen.insert(names[i]).second)
+        throw BindingError(fmt::format("--input-names: `{}` was given twice", names[i]));
       leaves_[i].name = names[i];
     }
   }
@@ -566,7 +609,8 @@ class Binder {
           continue;
         }
         tensor.input.shape.push_back(Dim::symbol(dim.symbol, std::min<std::int64_t>(dim.size, 1)));
-        if (bound.example_sizes.emplace(dim.symbol, dim.size).second && dim.chosen) bound.chosen.push_back(dim.symbol);
+        if (bound.example_sizes.emplace(dim.symbol, dim.size).second && dim.chosen)
+          bound.chosen.push_back(dim.symbol);
       }
       bound.tensors.push_back(std::move(tensor));
     }
@@ -597,6 +641,8 @@ class Binder {
   std::set<std::string> used_specs_, used_data_, names_;
   std::vector<Leaf> leaves_;
   std::vector<std::string> missing_, notes_;
+  std::map<std::size_t, std::optional<std::map<std::string, InferredInput>>>
+      inferred_;  // by parameter, when asked for
 };
 
 Literal value_of(const InputBinding& binding, const std::map<std::string, Tensor>& tensors) {
@@ -608,7 +654,9 @@ Literal value_of(const InputBinding& binding, const std::map<std::string, Tensor
     Literal operator()(const InputBinding::Sequence& sequence) const {
       std::vector<Literal> items;
       for (const InputBinding& item : sequence.items) items.push_back(value_of(item, tensors));
-      if (!sequence.is_list) return {std::make_shared<program::TupleLiteral>(program::TupleLiteral{sequence.type, std::move(items)})};
+      if (!sequence.is_list)
+        return {
+            std::make_shared<program::TupleLiteral>(program::TupleLiteral{sequence.type, std::move(items)})};
       const auto& elements = sequence.type->elements;
       return {std::make_shared<program::ListLiteral>(
           program::ListLiteral{elements.empty() ? nullptr : elements.front(), std::move(items)})};

@@ -22,9 +22,9 @@ using SymbolSizes = std::map<std::string, std::int64_t>;
 
 /// A tensor among the inputs; its place in the arguments is found by name.
 struct InputTensor {
-  std::string path;             // "images.0", as --input writes it
+  std::string path;  // "images.0", as --input writes it
   InputBinding::TensorInput input;
-  std::optional<Tensor> data;   // example value, from --input-data
+  std::optional<Tensor> data;  // example value, from --input-data
 };
 
 struct BoundInputs {
@@ -49,6 +49,7 @@ BoundInputs bind_inputs(const program::Program& program, const Options& options,
                         std::size_t attempt = 0);
 
 /// The values of the method's arguments, with a tensor for each graph input, by name.
-std::vector<program::Literal> argument_values(const BoundInputs& bound, const std::map<std::string, Tensor>& tensors);
+std::vector<program::Literal> argument_values(const BoundInputs& bound,
+                                              const std::map<std::string, Tensor>& tensors);
 
 }  // namespace pt2onnx

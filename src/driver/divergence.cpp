@@ -21,7 +21,9 @@ using Step = std::tuple<const program::Node*, std::size_t, std::size_t>;
 /// Numbers the runs of each node as the observer of an interpretation sees them.
 class StepCounter {
  public:
-  Step next(const program::Node& node, std::size_t output) { return {&node, output, runs_[{&node, output}]++}; }
+  Step next(const program::Node& node, std::size_t output) {
+    return {&node, output, runs_[{&node, output}]++};
+  }
 
  private:
   std::map<std::pair<const program::Node*, std::size_t>, std::size_t> runs_;
@@ -40,12 +42,13 @@ void translate(const DivergenceContext& context, const std::vector<InputBinding>
   interpretation.observe = [&](const program::Node& node, std::size_t output, const Value& value) {
     out.steps.emplace_back(counter.next(node, output), value);
   };
-  interpret(context.module.program(), inputs, context.registry, context.catalog, context.module.folder(), interpretation,
-            out.model);
+  interpret(context.module.program(), inputs, context.registry, context.catalog, context.module.folder(),
+            interpretation, out.model);
 }
 
 /// What libtorch computes at each step.
-std::map<Step, Tensor> reference_steps(const DivergenceContext& context, const std::map<std::string, Tensor>& inputs) {
+std::map<Step, Tensor> reference_steps(const DivergenceContext& context,
+                                       const std::map<std::string, Tensor>& inputs) {
   std::vector<InputBinding> constants;
   for (auto& value : argument_values(context.bound, inputs)) constants.push_back({std::move(value)});
   Translation run;

@@ -59,14 +59,18 @@ void apply_axis(Leaf& leaf, std::string_view item, std::string_view option) {
   std::int64_t axis = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), axis);
   if (error != std::errc() || end != number.data() + number.size())
-    throw BindingError(fmt::format("--dynamic {}: expected `axis=name` such as `0=batch`, got `{}`", option, item));
+    throw BindingError(
+        fmt::format("--dynamic {}: expected `axis=name` such as `0=batch`, got `{}`", option, item));
   const auto rank = static_cast<std::int64_t>(leaf.dims.size());
   if (axis < -rank || axis >= rank)
-    throw BindingError(fmt::format("--dynamic {}: `{}` has {} dims, there is no axis {}", option, leaf.path, rank, axis));
+    throw BindingError(
+        fmt::format("--dynamic {}: `{}` has {} dims, there is no axis {}", option, leaf.path, rank, axis));
   const auto index = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-  std::string symbol = equals == std::string_view::npos ? own_symbol(leaf, index) : std::string(item.substr(equals + 1));
+  std::string symbol =
+      equals == std::string_view::npos ? own_symbol(leaf, index) : std::string(item.substr(equals + 1));
   if (!is_symbol(symbol))
-    throw BindingError(fmt::format("--dynamic {}: `{}` is no name for a dim; letters, digits and `_` make one", option, symbol));
+    throw BindingError(fmt::format(
+        "--dynamic {}: `{}` is no name for a dim; letters, digits and `_` make one", option, symbol));
   leaf.dims[index].symbol = std::move(symbol);
 }
 
@@ -93,7 +97,8 @@ void apply_dynamic(const std::vector<std::string>& options, std::vector<Leaf>& l
     } else if (option == "all") {
       make_all_dynamic(leaves);
     } else {
-      throw BindingError(fmt::format("--dynamic {}: expected `NAME:0=batch,2=height`, `batch` or `all`", option));
+      throw BindingError(
+          fmt::format("--dynamic {}: expected `NAME:0=batch,2=height`, `batch` or `all`", option));
     }
   }
 }
@@ -114,8 +119,9 @@ void agree_on_sizes(std::vector<Leaf>& leaves) {
     const std::string place = fmt::format("dim {} of `{}`", axis, leaf.path);
     const auto [it, fresh] = told.try_emplace(dim.symbol, Told{dim.size, place});
     if (!fresh && it->second.size != dim.size)
-      throw BindingError(fmt::format("the dim `{}` has two sizes: {} is {}, {} is {}; give them different names",
-                                     dim.symbol, it->second.place, it->second.size, place, dim.size));
+      throw BindingError(
+          fmt::format("the dim `{}` has two sizes: {} is {}, {} is {}; give them different names", dim.symbol,
+                      it->second.place, it->second.size, place, dim.size));
   });
   std::map<std::string, std::int64_t> chosen;
   each([&](const Leaf&, LeafDim& dim, std::size_t) {

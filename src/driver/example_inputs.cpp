@@ -23,7 +23,9 @@ class Random {
     return radius * std::cos(2 * std::numbers::pi * uniform());
   }
 
-  std::int64_t below(std::int64_t limit) { return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(limit)); }
+  std::int64_t below(std::int64_t limit) {
+    return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(limit));
+  }
 
  private:
   std::mt19937_64 engine_;
@@ -76,7 +78,8 @@ Sizes sizes_of(const InputTensor& tensor, const SymbolSizes& sizes) {
   return result;
 }
 
-std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const SymbolSizes& sizes, IntegerRange integers) {
+std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const SymbolSizes& sizes,
+                                              IntegerRange integers) {
   std::map<std::string, Tensor> tensors;
   std::uint64_t seed = 20240229;
   for (const InputTensor& input : bound.tensors) {
@@ -94,8 +97,8 @@ std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const Sy
 std::string describe(const BoundInputs& bound, const SymbolSizes& sizes) {
   std::string text;
   for (const InputTensor& input : bound.tensors)
-    text += fmt::format("{}{} {}[{}]", text.empty() ? "" : ", ", input.input.name, to_string(input.input.dtype),
-                        fmt::join(sizes_of(input, sizes), ","));
+    text += fmt::format("{}{} {}[{}]", text.empty() ? "" : ", ", input.input.name,
+                        to_string(input.input.dtype), fmt::join(sizes_of(input, sizes), ","));
   return text.empty() ? "no inputs" : text;
 }
 

@@ -14,7 +14,8 @@ namespace pt2onnx {
 enum class IntegerRange { UpToSeven, UpToOne, AllOnes, AllZeros };
 
 /// One tensor per graph input, by its name. Values of --input-data are used where their sizes are those asked for.
-std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const SymbolSizes& sizes, IntegerRange integers);
+std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const SymbolSizes& sizes,
+                                              IntegerRange integers);
 
 /// The sizes of an input when the symbols have these values.
 Sizes sizes_of(const InputTensor& tensor, const SymbolSizes& sizes);

@@ -28,7 +28,8 @@ void complete_findings(std::vector<Finding>& findings, const AdviceContext& cont
       finding.advice.push_back(fmt::format("pass `--opset {}` (or a later one)", *finding.first_opset));
     }
   }
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.count > b.count; });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.count > b.count; });
 }
 
 }  // namespace pt2onnx

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +18,8 @@ struct InferredInput {
   std::string consumer;                           // "aten::conv2d with weight [64,3,7,7]"
 };
 
-/// `parameter` counts all parameters of the entry method, self included.
-std::optional<InferredInput> infer_input(const program::Program& program, std::size_t parameter);
+/// By place in the argument: "" for a tensor itself, ".0" for the first element of a list or tuple. `parameter` counts
+/// all parameters of the entry method, self included.
+std::map<std::string, InferredInput> infer_input(const program::Program& program, std::size_t parameter);
 
 }  // namespace pt2onnx

@@ -72,7 +72,8 @@ class SpecParser {
 
     const auto close = value.find(']', bracket);
     if (close == std::string_view::npos) fail(value.substr(bracket), "the `[` is not closed");
-    if (close + 1 != value.size()) fail(value.substr(close + 1), "nothing can follow the shape; the dtype stands before it");
+    if (close + 1 != value.size())
+      fail(value.substr(close + 1), "nothing can follow the shape; the dtype stands before it");
     tensor.dims.emplace();
     std::string_view rest = value.substr(bracket + 1, close - bracket - 1);
     if (trimmed(rest).empty()) return tensor;
@@ -106,7 +107,8 @@ class SpecParser {
       spec.value = *value;
     } else if (kind == "bool") {
       const bool yes = literal == "true" || literal == "True" || literal == "1";
-      if (!yes && literal != "false" && literal != "False" && literal != "0") fail(literal, "expected `true` or `false`");
+      if (!yes && literal != "false" && literal != "False" && literal != "0")
+        fail(literal, "expected `true` or `false`");
       spec.value = yes;
     } else if (kind == "str") {
       spec.value = std::string(literal);
@@ -123,7 +125,8 @@ class SpecParser {
 
   static std::string unknown_dtype(std::string_view dtype) {
     std::vector<std::string> names;
-    for (int i = 0; i <= static_cast<int>(DType::Complex128); ++i) names.emplace_back(to_string(static_cast<DType>(i)));
+    for (int i = 0; i <= static_cast<int>(DType::Complex128); ++i)
+      names.emplace_back(to_string(static_cast<DType>(i)));
     const auto near = near_names(dtype, names, 1);
     return fmt::format("no such dtype{}", near.empty() ? "; for example float32, float16, int64, bool"
                                                        : fmt::format("; `{}` is near", near.front()));

@@ -22,11 +22,12 @@ struct Inspection {
   std::vector<std::string> methods;
   std::vector<InspectedInput> inputs;  // of the method asked for
   std::string returns;
-  std::map<std::string, std::size_t> ops;      // per call site, through all methods and functions that are reached
+  std::map<std::string, std::size_t>
+      ops;  // per call site, through all methods and functions that are reached
   std::vector<std::string> unknown_operators;  // that libtorch does not have
-  std::size_t parameters = 0;                 // elements of all weights and buffers, shared ones once
+  std::size_t parameters = 0;                  // elements of all weights and buffers, shared ones once
   std::size_t weight_bytes = 0;
-  std::size_t bytes = 0;                      // of the file
+  std::size_t bytes = 0;  // of the file
 };
 
 /// Status::Ok and an inspection, or another status and the report's error.

@@ -34,10 +34,13 @@ bool glob(std::string_view text, std::string_view pattern) {
       if (glob(text.substr(i), pattern.substr(1))) return true;
     return false;
   }
-  return !text.empty() && same_letter(text.front(), pattern.front()) && glob(text.substr(1), pattern.substr(1));
+  return !text.empty() && same_letter(text.front(), pattern.front()) &&
+         glob(text.substr(1), pattern.substr(1));
 }
 
-std::string with_namespace(const std::string& name) { return name.find("::") == std::string::npos ? "aten::" + name : name; }
+std::string with_namespace(const std::string& name) {
+  return name.find("::") == std::string::npos ? "aten::" + name : name;
+}
 
 /// The name under which the dictionary has the operator: in-place forms are looked up as their functional ones.
 std::string functional(const Registry& registry, const std::string& name) {
@@ -53,12 +56,14 @@ Explanation unknown(Explanation explanation, const Registry& registry) {
   explanation.status = "unknown";
   const auto near = near_operators(explanation.op, registry);
   explanation.reason = fmt::format("libtorch has no operator `{}`", explanation.op);
-  if (!near.empty()) explanation.advice.push_back(fmt::format("names that are near: {}", fmt::join(near, ", ")));
+  if (!near.empty())
+    explanation.advice.push_back(fmt::format("names that are near: {}", fmt::join(near, ", ")));
   const auto [name, overload] = split_overload(explanation.op);
   if (is_torch_namespace(std::string_view(name).substr(0, name.find("::")))) return explanation;
   explanation.which = Case::UserOp;
   explanation.advice.push_back(fmt::format(
-      "for an operator of a library of your own, tell its signature (`--op-schema '{}(Tensor x) -> Tensor'`) or load the "
+      "for an operator of a library of your own, tell its signature (`--op-schema '{}(Tensor x) -> Tensor'`) "
+      "or load the "
       "library (`--load-library LIB.so`), and pass `--unsupported custom` to export it as a custom node",
       name));
   return explanation;
@@ -100,8 +105,8 @@ Explanation explain(const std::string& asked, const Options& options) {
   if (found.rule) {
     explanation.status = "mapped";
     explanation.since = registry.rules(found.rule->name).front()->since;
-    explanation.reason = fmt::format("`{}` has a symbolic function ({}), good from opset {} on", found.rule->name,
-                                     found.rule->origin, found.rule->since);
+    explanation.reason = fmt::format("`{}` has a symbolic function ({}), good from opset {} on",
+                                     found.rule->name, found.rule->origin, found.rule->since);
     return explanation;
   }
   if (!found.later && !find_builtins(name).empty()) {
@@ -112,7 +117,8 @@ Explanation explain(const std::string& asked, const Options& options) {
   }
   if (!found.later && !schema) return unknown(std::move(explanation), registry);
 
-  Advice advice = advise_unmapped(base, overload, schema.get(), {registry, catalog, options.opset, options.custom_domain});
+  Advice advice = advise_unmapped(base, overload, schema.get(),
+                                  {registry, catalog, options.opset, options.custom_domain});
   explanation.status = found.later ? "later-opset" : "missing";
   explanation.which = advice.which;
   explanation.since = found.later;
@@ -135,7 +141,8 @@ SchemaLookup lookup_schema(const std::string& asked, const Options& options) {
 std::vector<OnnxOperator> lookup_onnx(const std::string& pattern) {
   std::vector<OnnxOperator> found;
   for (OnnxOperator& op : onnx_operators())
-    if (matches(op.domain.empty() ? op.name : op.domain + "::" + op.name, pattern)) found.push_back(std::move(op));
+    if (matches(op.domain.empty() ? op.name : op.domain + "::" + op.name, pattern))
+      found.push_back(std::move(op));
   return found;
 }
 

@@ -41,7 +41,8 @@ class Scope {
     for (const program::Node& node : block.nodes) {
       for (std::size_t i = 0; i < node.outputs.size() && i < node.output_types.size(); ++i)
         types_[node.outputs[i]] = node.output_types[i];
-      if (const auto* function = std::get_if<program::FunctionLiteral>(&node.constant.data); function && !node.outputs.empty())
+      if (const auto* function = std::get_if<program::FunctionLiteral>(&node.constant.data);
+          function && !node.outputs.empty())
         functions_[node.outputs.front()] = function->name;
       for (const program::Block& inner : node.blocks) enter(inner);
     }

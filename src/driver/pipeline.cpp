@@ -49,7 +49,7 @@ Pipeline::Pipeline(std::string path, const Options& options) : path_(std::move(p
   report_.opset = options.opset;
 }
 
-void Pipeline::begin(std::string_view stage, StageStatus Report::*status) {
+void Pipeline::begin(std::string_view stage, StageStatus Report::* status) {
   stage_ = status;
   if (options_.progress) options_.progress(stage);
 }
@@ -127,22 +127,25 @@ void Pipeline::translate(int opset) {
   begin("translate", &Report::translate);
   const OpCatalog& catalog = onnx_catalog();
   if (opset < kMinOpset || opset > catalog.newest_opset())
-    halt(Status::Usage, fmt::format("--opset {}: out of range; {} to {} are possible", opset, kMinOpset, catalog.newest_opset()));
+    halt(Status::Usage, fmt::format("--opset {}: out of range; {} to {} are possible", opset, kMinOpset,
+                                    catalog.newest_opset()));
   report_.opset = opset;
 
   model_ = std::make_unique<Model>();
-  InterpretResult result = interpret(module_->program(), bound_.arguments, registry_, catalog, module_->folder(),
-                                     interpretation(), *model_);
+  InterpretResult result = interpret(module_->program(), bound_.arguments, registry_, catalog,
+                                     module_->folder(), interpretation(), *model_);
   report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
   if (!result.findings.empty()) {
     report_.findings = std::move(result.findings);
-    complete_findings(report_.findings, {registry_, catalog, opset, options_.custom_domain}, module_->folder());
+    complete_findings(report_.findings, {registry_, catalog, opset, options_.custom_domain},
+                      module_->folder());
     report_.translate = StageStatus::Failed;
     throw Halt{Status::Unsupported};
   }
   if (model_->graph.outputs.empty())
-    halt(Status::Unsupported, fmt::format("`{}` returns no tensor, so there is nothing that an ONNX model could compute",
-                                          options_.method));
+    halt(Status::Unsupported,
+         fmt::format("`{}` returns no tensor, so there is nothing that an ONNX model could compute",
+                     options_.method));
   if (options_.output_names.size() > model_->graph.outputs.size())
     halt(Status::Usage, fmt::format("--output-names: {} names were given, the model has {} outputs",
                                     options_.output_names.size(), model_->graph.outputs.size()));
@@ -164,10 +167,10 @@ void Pipeline::complete_output_types() {
   std::string refusal;
   const auto reference = run_reference(*module_, bound_, bound_.example_sizes, refusal);
   if (!reference || reference->outputs.size() != outputs.size())
-    halt(Status::Unsupported,
-         fmt::format("dtype and rank of the output `{}` are not known, and ONNX wants them: it depends on a custom node, and "
-                     "libtorch cannot run the module to see{}",
-                     open->name(), refusal.empty() ? "" : ": " + refusal));
+    halt(Status::Unsupported, fmt::format("dtype and rank of the output `{}` are not known, and ONNX wants "
+                                          "them: it depends on a custom node, and "
+                                          "libtorch cannot run the module to see{}",
+                                          open->name(), refusal.empty() ? "" : ": " + refusal));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!is_open(outputs[i])) continue;
     const Tensor& seen = reference->outputs[i];
@@ -218,15 +221,19 @@ void Pipeline::verify_output() {
   if (!has_runtime()) return skip(why_no_runtime());
   if (!model_->domains.empty() && options_.ort_libraries.empty()) {
     std::string domains;
-    for (const auto& [domain, version_of_domain] : model_->domains) domains += (domains.empty() ? "`" : ", `") + domain + "`";
-    return skip(fmt::format("the model has nodes of the domain {}; pass --ort-library LIB.so with their kernels", domains));
+    for (const auto& [domain, version_of_domain] : model_->domains)
+      domains += (domains.empty() ? "`" : ", `") + domain + "`";
+    return skip(fmt::format(
+        "the model has nodes of the domain {}; pass --ort-library LIB.so with their kernels", domains));
   }
   begin("verify", &Report::verify);
   try {
     const auto session = open_session_file(report_.output, options_.ort_libraries);
-    if (const auto differing = verify_with(*session, *module_, bound_, options_, report_)) trace_difference(*differing);
+    if (const auto differing = verify_with(*session, *module_, bound_, options_, report_))
+      trace_difference(*differing);
   } catch (const RuntimeFailure& e) {
-    if (is_lack_of_runtime(e.what())) return skip(fmt::format("ONNX Runtime cannot load this model: {}", e.what()));
+    if (is_lack_of_runtime(e.what()))
+      return skip(fmt::format("ONNX Runtime cannot load this model: {}", e.what()));
     halt(Status::Mismatch, fmt::format("ONNX Runtime refuses the model: {}", e.what()));
   }
   finish_verification();
@@ -234,8 +241,8 @@ void Pipeline::verify_output() {
 
 void Pipeline::trace_difference(const ReferenceRun& run) {
   try {
-    report_.verification->first_divergence =
-        first_divergence({*module_, bound_, registry_, onnx_catalog(), interpretation(), options_}, run.inputs);
+    report_.verification->first_divergence = first_divergence(
+        {*module_, bound_, registry_, onnx_catalog(), interpretation(), options_}, run.inputs);
   } catch (const std::exception& e) {  // the mismatch itself is what matters
     report_.warnings.push_back(fmt::format("where the difference begins could not be traced: {}", e.what()));
   }
@@ -246,7 +253,8 @@ void Pipeline::verify_file(const std::string& onnx_path) {
   report_.output = onnx_path;
   report_.opset = 0;  // the file's own, which does not matter here
   report_.translate = StageStatus::NotReached;
-  if (!std::filesystem::is_regular_file(onnx_path)) halt(Status::BadInput, fmt::format("{}: no such file", onnx_path));
+  if (!std::filesystem::is_regular_file(onnx_path))
+    halt(Status::BadInput, fmt::format("{}: no such file", onnx_path));
   if (!has_runtime()) halt(Status::Usage, why_no_runtime());
   try {
     const auto session = open_session_file(onnx_path, options_.ort_libraries);

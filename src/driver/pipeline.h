@@ -54,7 +54,7 @@ class Pipeline {
   void forget_translation();
 
  private:
-  void begin(std::string_view stage, StageStatus Report::*status);
+  void begin(std::string_view stage, StageStatus Report::* status);
   void done();
   Status fail(Status status, std::string why);
   [[noreturn]] void halt(Status status, std::string why);
@@ -71,7 +71,7 @@ class Pipeline {
   BoundInputs bound_;
   std::unique_ptr<Model> model_;
   Report report_;
-  StageStatus Report::*stage_ = nullptr;
+  StageStatus Report::* stage_ = nullptr;
 };
 
 }  // namespace pt2onnx

@@ -25,23 +25,33 @@ struct LiteralText {
   std::string operator()(bool v) const { return v ? "True" : "False"; }
   std::string operator()(std::int64_t v) const { return std::to_string(v); }
   std::string operator()(double v) const { return fmt::format("{}", v); }
-  std::string operator()(const std::complex<double>& v) const { return fmt::format("({}+{}j)", v.real(), v.imag()); }
+  std::string operator()(const std::complex<double>& v) const {
+    return fmt::format("({}+{}j)", v.real(), v.imag());
+  }
   std::string operator()(const std::string& v) const { return fmt::format("\"{}\"", v); }
   std::string operator()(const Tensor& v) const {
     return fmt::format("<{}[{}]>", to_string(v.dtype), fmt::join(v.dims, ","));
   }
-  std::string operator()(const std::shared_ptr<program::ListLiteral>& v) const { return fmt::format("[{}]", joined(v->items)); }
-  std::string operator()(const std::shared_ptr<program::TupleLiteral>& v) const { return fmt::format("({})", joined(v->items)); }
+  std::string operator()(const std::shared_ptr<program::ListLiteral>& v) const {
+    return fmt::format("[{}]", joined(v->items));
+  }
+  std::string operator()(const std::shared_ptr<program::TupleLiteral>& v) const {
+    return fmt::format("({})", joined(v->items));
+  }
   std::string operator()(const std::shared_ptr<program::DictLiteral>& v) const {
     std::string text;
     for (const auto& [key, value] : v->items)
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", text_of(key), text_of(value));
     return fmt::format("{{{}}}", text);
   }
-  std::string operator()(const program::ObjectRef& v) const { return v ? fmt::format("<{}>", v->type) : "<object>"; }
+  std::string operator()(const program::ObjectRef& v) const {
+    return v ? fmt::format("<{}>", v->type) : "<object>";
+  }
   std::string operator()(const program::EnumLiteral& v) const { return fmt::format("{}.{}", v.type, v.name); }
   std::string operator()(const program::DeviceLiteral& v) const { return fmt::format("device({})", v.name); }
-  std::string operator()(const program::FunctionLiteral& v) const { return fmt::format("<function {}>", v.name); }
+  std::string operator()(const program::FunctionLiteral& v) const {
+    return fmt::format("<function {}>", v.name);
+  }
   std::string operator()(const program::OpaqueLiteral& v) const { return fmt::format("<{}>", v.type); }
 };
 
@@ -53,7 +63,8 @@ class FunctionText {
     std::string parameters;
     for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
       const program::Parameter& parameter = function_.parameters[i];
-      parameters += fmt::format("{}{}: {}", i ? ", " : "", name(function_.body.parameters.at(i)), type(parameter.type));
+      parameters +=
+          fmt::format("{}{}: {}", i ? ", " : "", name(function_.body.parameters.at(i)), type(parameter.type));
       if (parameter.default_value) parameters += " = " + text_of(*parameter.default_value);
     }
     out_ = fmt::format("{}({}):\n", function_.name, parameters);
@@ -89,7 +100,8 @@ class FunctionText {
       if (!node.name.empty()) op += fmt::format("[{}]", node.name);
       if (op == "prim::Constant") op += fmt::format("[{}]", text_of(node.constant));
       out_ += fmt::format("{}{}{}{}({})", indent, left, left.empty() ? "" : " = ", op, names(node.inputs));
-      if (node.location && node.location->line > 0) out_ += fmt::format("  # {}:{}", node.location->file, node.location->line);
+      if (node.location && node.location->line > 0)
+        out_ += fmt::format("  # {}:{}", node.location->file, node.location->line);
       out_ += "\n";
       for (std::size_t i = 0; i < node.blocks.size(); ++i) {
         out_ += fmt::format("{}  block{}({}):\n", indent, i, names(node.blocks[i].parameters));

@@ -1,6 +1,7 @@
 #include "driver/reference.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "driver/example_inputs.h"
@@ -41,8 +42,8 @@ std::vector<Tensor> flatten_outputs(const Literal& result) {
   return outputs;
 }
 
-std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs& bound, const SymbolSizes& sizes,
-                                          std::string& refusal) {
+std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs& bound,
+                                          const SymbolSizes& sizes, std::string& refusal) {
   refusal.clear();
   for (const IntegerRange range :
        {IntegerRange::UpToSeven, IntegerRange::UpToOne, IntegerRange::AllOnes, IntegerRange::AllZeros}) {
@@ -60,25 +61,37 @@ std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs
   return std::nullopt;
 }
 
-std::vector<SymbolSizes> other_sizes(const SymbolSizes& sizes) {
+std::vector<SymbolSizes> other_sizes(const BoundInputs& bound, const SymbolSizes& sizes) {
+  std::map<std::string, std::set<std::size_t>> axes;
+  for (const InputTensor& tensor : bound.tensors)
+    for (std::size_t axis = 0; axis < tensor.input.shape.size(); ++axis)
+      if (const auto symbol = tensor.input.shape[axis].symbol_name()) axes[*symbol].insert(axis);
+
   std::vector<SymbolSizes> combinations;
-  const auto add = [&](SymbolSizes other) {
-    if (other != sizes) combinations.push_back(std::move(other));
-  };
   const auto grown = [](std::int64_t size) { return size + 1; };
   const auto doubled = [](std::int64_t size) { return std::max<std::int64_t>(1, size * 2); };
-
-  SymbolSizes all_grown = sizes, all_doubled = sizes;
-  for (auto& [symbol, size] : all_grown) size = grown(size);
-  for (auto& [symbol, size] : all_doubled) size = doubled(size);
-  add(std::move(all_grown));
-  add(std::move(all_doubled));
-  if (sizes.size() < 2) return combinations;
-  for (const auto& [symbol, size] : sizes) {
-    SymbolSizes one = sizes;
-    one[symbol] = doubled(size);
-    add(std::move(one));
-  }
+  const auto add = [&](const auto& is_chosen, const auto& changed) {
+    SymbolSizes other = sizes;
+    for (auto& [symbol, size] : other)
+      if (is_chosen(symbol)) size = changed(size);
+    if (other != sizes && std::find(combinations.begin(), combinations.end(), other) == combinations.end())
+      combinations.push_back(std::move(other));
+  };
+  const auto add_where = [&](const auto& on_axis) {
+    const auto is_chosen = [&](const std::string& symbol) {
+      const auto& places = axes[symbol];
+      return std::all_of(places.begin(), places.end(), on_axis);
+    };
+    add(is_chosen, grown);
+    add(is_chosen, doubled);
+  };
+  add_where([](std::size_t) { return true; });
+  add_where([](std::size_t axis) { return axis != 1; });
+  add_where([](std::size_t axis) { return axis == 0; });
+  add_where([](std::size_t axis) { return axis >= 2; });
+  add_where([](std::size_t axis) { return axis == 1; });
+  for (const auto& [symbol, size] : sizes)
+    add([&](const std::string& other) { return other == symbol; }, doubled);
   return combinations;
 }
 

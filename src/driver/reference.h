@@ -24,11 +24,11 @@ std::vector<Tensor> flatten_outputs(const program::Literal& result);
 
 /// Tries integer inputs of several ranges until the module accepts the values. Nullopt when it refuses all; `refusal`
 /// then has torch's words on the first.
-std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs& bound, const SymbolSizes& sizes,
-                                          std::string& refusal);
+std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs& bound,
+                                          const SymbolSizes& sizes, std::string& refusal);
 
-/// Other sizes for the dynamic dims, most telling first: all larger, all doubled, one by one. Dims of equal size stay
-/// equal, since a model may add them up.
-std::vector<SymbolSizes> other_sizes(const SymbolSizes& sizes);
+/// Other sizes for the dynamic dims, most telling first: all larger or doubled; all but axis 1, where channels are; axis
+/// 0; the axes from 2 on; axis 1; at last one by one. Dims of equal size stay equal, since a model may add them up.
+std::vector<SymbolSizes> other_sizes(const BoundInputs& bound, const SymbolSizes& sizes);
 
 }  // namespace pt2onnx

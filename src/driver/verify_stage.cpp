@@ -43,7 +43,8 @@ class Comparison {
       OutputDifference difference;
       difference.name = "outputs";
       difference.passed = false;
-      difference.note = fmt::format("libtorch gives {} tensors, the ONNX model {}", reference.outputs.size(), actual.size());
+      difference.note = fmt::format("libtorch gives {} tensors, the ONNX model {}", reference.outputs.size(),
+                                    actual.size());
       merge(0, std::move(difference));
       return;
     }
@@ -63,10 +64,11 @@ class Comparison {
   /// By name; a model made by another tool may have other names: then by position.
   std::vector<std::vector<Tensor>> feeds(const ReferenceRun& reference) const {
     const auto names = session_.input_names();
-    const bool by_name = std::all_of(names.begin(), names.end(), [&](const auto& n) { return reference.inputs.contains(n); });
+    const bool by_name =
+        std::all_of(names.begin(), names.end(), [&](const auto& n) { return reference.inputs.contains(n); });
     if (!by_name && names.size() != bound_.tensors.size())
-      throw RuntimeFailure(fmt::format("the model has {} inputs ({}), the module {}", names.size(), fmt::join(names, ", "),
-                                       bound_.tensors.size()));
+      throw RuntimeFailure(fmt::format("the model has {} inputs ({}), the module {}", names.size(),
+                                       fmt::join(names, ", "), bound_.tensors.size()));
     std::vector<std::vector<Tensor>> result;
     for (std::size_t i = 0; i < names.size(); ++i)
       result.push_back({reference.inputs.at(by_name ? names[i] : bound_.tensors[i].input.name)});
@@ -76,7 +78,8 @@ class Comparison {
   /// The worst over all runs counts.
   void merge(std::size_t index, OutputDifference difference) {
     result_.passed = result_.passed && difference.passed;
-    if (!difference.passed && result_.runs.size() > 1) difference.note += fmt::format(" (inputs: {})", result_.runs.back());
+    if (!difference.passed && result_.runs.size() > 1)
+      difference.note += fmt::format(" (inputs: {})", result_.runs.back());
     if (index >= result_.outputs.size()) {
       result_.outputs.push_back(std::move(difference));
       return;
@@ -96,7 +99,8 @@ class Comparison {
 
 /// Whether the model draws random numbers: then no two runs are alike, and there is nothing to compare with.
 bool draws_random_numbers(const Report& report, const program::Program& program) {
-  if (report.operators.empty()) {  // of a model made elsewhere only the program is known; in eval mode dropout draws none
+  if (report.operators
+          .empty()) {  // of a model made elsewhere only the program is known; in eval mode dropout draws none
     return std::any_of(program.operators.begin(), program.operators.end(), [](const auto& op) {
       return op->schema && op->schema->is_nondeterministic && op->name.find("dropout") == std::string::npos;
     });
@@ -107,7 +111,8 @@ bool draws_random_numbers(const Report& report, const program::Program& program)
 }
 
 /// Example sizes that the module accepts: those of the binding, or larger ones for dims whose size was our choice.
-std::optional<ReferenceRun> first_reference(TorchModule& module, const BoundInputs& bound, std::string& refusal) {
+std::optional<ReferenceRun> first_reference(TorchModule& module, const BoundInputs& bound,
+                                            std::string& refusal) {
   std::string first;
   for (const std::int64_t factor : {1, 4, 16}) {
     SymbolSizes sizes = bound.example_sizes;
@@ -121,10 +126,10 @@ std::optional<ReferenceRun> first_reference(TorchModule& module, const BoundInpu
 }
 
 /// Other sizes in the dynamic dims; where libtorch refuses all that are tried, the report notes it.
-std::optional<ReferenceRun> second_reference(TorchModule& module, const BoundInputs& bound, const ReferenceRun& first,
-                                             Report& report) {
+std::optional<ReferenceRun> second_reference(TorchModule& module, const BoundInputs& bound,
+                                             const ReferenceRun& first, Report& report) {
   std::string refusal;
-  for (const SymbolSizes& sizes : other_sizes(first.sizes))
+  for (const SymbolSizes& sizes : other_sizes(bound, first.sizes))
     if (auto run = run_reference(module, bound, sizes, refusal)) return run;
   report.verify_note =
       fmt::format("run with one size only: libtorch refuses other sizes of the dynamic dims ({})", refusal);
@@ -134,9 +139,12 @@ std::optional<ReferenceRun> second_reference(TorchModule& module, const BoundInp
 }  // namespace
 
 bool is_lack_of_runtime(const std::string& message) {
-  constexpr std::array<std::string_view, 6> kWords{
-      "NOT_IMPLEMENTED",           "Could not find an implementation", "is not a registered function/op",
-      "only *guaranteed* support", "is under development",             "Unsupported model IR version"};
+  constexpr std::array<std::string_view, 6> kWords{"NOT_IMPLEMENTED",
+                                                   "Could not find an implementation",
+                                                   "is not a registered function/op",
+                                                   "only *guaranteed* support",
+                                                   "is under development",
+                                                   "Unsupported model IR version"};
   return std::any_of(kWords.begin(), kWords.end(),
                      [&](std::string_view words) { return message.find(words) != std::string::npos; });
 }
@@ -146,8 +154,9 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
   std::string refusal;
   const auto reference = first_reference(module, bound, refusal);
   if (!reference) {
-    skip(report, fmt::format("libtorch itself fails on the example inputs ({}): {}; give values with --input-data",
-                             describe(bound, bound.example_sizes), refusal));
+    skip(report,
+         fmt::format("libtorch itself fails on the example inputs ({}): {}; give values with --input-data",
+                     describe(bound, bound.example_sizes), refusal));
     return std::nullopt;
   }
   Comparison comparison(session, bound, options);
@@ -162,7 +171,8 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
     return std::nullopt;
   }
 
-  const auto other = bound.example_sizes.empty() ? std::nullopt : second_reference(module, bound, *reference, report);
+  const auto other =
+      bound.example_sizes.empty() ? std::nullopt : second_reference(module, bound, *reference, report);
   std::optional<ReferenceRun> differing;
   if (!comparison.passed()) differing = *reference;
   if (other) {
@@ -182,7 +192,8 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
   report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
   if (differing && draws_random_numbers(report, module.program())) {
     report.verification.reset();
-    skip(report, "the model draws random numbers, so no two runs are alike and there is nothing to compare with");
+    skip(report,
+         "the model draws random numbers, so no two runs are alike and there is nothing to compare with");
     return std::nullopt;
   }
   return differing;

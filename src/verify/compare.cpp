@@ -37,7 +37,8 @@ Tensor as_real(const Tensor& tensor) {
 
 class Comparison {
  public:
-  Comparison(const Tensor& expected, const Tensor& actual, const Tolerance& tolerance, OutputDifference& result)
+  Comparison(const Tensor& expected, const Tensor& actual, const Tolerance& tolerance,
+             OutputDifference& result)
       : expected_(expected), actual_(actual), tolerance_(tolerance), result_(result) {}
 
   void exact() {
@@ -47,7 +48,8 @@ class Comparison {
       if (e[i] == a[i]) continue;
       const double difference = std::abs(static_cast<double>(e[i]) - static_cast<double>(a[i]));
       result_.max_abs = std::max(result_.max_abs, difference);
-      if (e[i] != 0) result_.max_rel = std::max(result_.max_rel, difference / std::abs(static_cast<double>(e[i])));
+      if (e[i] != 0)
+        result_.max_rel = std::max(result_.max_rel, difference / std::abs(static_cast<double>(e[i])));
       if (wrong++ == 0) note(i, std::to_string(e[i]), std::to_string(a[i]));
     }
     if (wrong) fail(wrong, e.size());
@@ -93,8 +95,8 @@ class Comparison {
     return text;
   }
   void note(std::size_t flat, const std::string& expected, const std::string& actual) {
-    where_ = "at " + index_text(static_cast<std::int64_t>(flat), expected_.dims) + " libtorch has " + expected +
-             ", ONNX Runtime " + actual;
+    where_ = "at " + index_text(static_cast<std::int64_t>(flat), expected_.dims) + " libtorch has " +
+             expected + ", ONNX Runtime " + actual;
   }
   void fail(std::int64_t wrong, std::size_t of) {
     result_.passed = false;

@@ -34,8 +34,10 @@ class Session {
 };
 
 /// From a file (external data beside it works) or from bytes. `libraries`: ONNX Runtime custom-op libraries.
-std::unique_ptr<Session> open_session_file(const std::string& path, const std::vector<std::string>& libraries);
-std::unique_ptr<Session> open_session_bytes(const std::string& bytes, const std::vector<std::string>& libraries);
+std::unique_ptr<Session> open_session_file(const std::string& path,
+                                           const std::vector<std::string>& libraries);
+std::unique_ptr<Session> open_session_bytes(const std::string& bytes,
+                                            const std::vector<std::string>& libraries);
 
 struct Tolerance {
   double rtol = 1e-3;

@@ -8,7 +8,8 @@ namespace pt2onnx {
 bool has_runtime() { return false; }
 
 std::string why_no_runtime() {
-  return "this pt2onnx was built without ONNX Runtime; run scripts/bootstrap (or point -DONNXRUNTIME_ROOT at a folder "
+  return "this pt2onnx was built without ONNX Runtime; run scripts/bootstrap (or point -DONNXRUNTIME_ROOT at "
+         "a folder "
          "with its include/ and lib/) and build again";
 }
 

@@ -108,8 +108,8 @@ class OrtSession final : public Session {
   Ort::Value input_value(std::size_t index, const std::vector<Tensor>& tensors) const {
     if (!is_sequence_[index]) {
       if (tensors.size() != 1)
-        throw RuntimeFailure("input `" + inputs_[index] + "` takes one tensor, " + std::to_string(tensors.size()) +
-                             " were given");
+        throw RuntimeFailure("input `" + inputs_[index] + "` takes one tensor, " +
+                             std::to_string(tensors.size()) + " were given");
       return tensor_value(tensors.front());
     }
     std::vector<Ort::Value> items;
@@ -163,13 +163,15 @@ bool has_runtime() { return true; }
 std::string why_no_runtime() { return {}; }
 std::string runtime_version() { return Ort::GetVersionString(); }
 
-std::unique_ptr<Session> open_session_file(const std::string& path, const std::vector<std::string>& libraries) {
+std::unique_ptr<Session> open_session_file(const std::string& path,
+                                           const std::vector<std::string>& libraries) {
   return open_session(libraries, [&](Ort::Env& env, const Ort::SessionOptions& options) {
     return Ort::Session(env, path.c_str(), options);
   });
 }
 
-std::unique_ptr<Session> open_session_bytes(const std::string& bytes, const std::vector<std::string>& libraries) {
+std::unique_ptr<Session> open_session_bytes(const std::string& bytes,
+                                            const std::vector<std::string>& libraries) {
   return open_session(libraries, [&](Ort::Env& env, const Ort::SessionOptions& options) {
     return Ort::Session(env, bytes.data(), bytes.size(), options);
   });

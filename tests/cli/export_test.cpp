@@ -27,7 +27,12 @@ const TorchScriptSnippet kUnmapped{
     "    c = torch.special_airy_ai(x)\n"
     "    d = torch.special_bessel_y0(x)\n"
     "    return a, b, c, d\n",
-    {}, {}, {}, {}, {}, false};
+    {},
+    {},
+    {},
+    {},
+    {},
+    false};
 
 Tensor floats(std::vector<double> values, std::vector<std::int64_t> dims) {
   return Tensor::of_doubles(values, std::move(dims), DType::Float32);
@@ -36,7 +41,8 @@ Tensor floats(std::vector<double> values, std::vector<std::int64_t> dims) {
 TEST(Export, TranscriptOfAnOrdinaryRun) {
   const TemporaryModule module(kAddOne);
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "x:float32[N,3]"});
+  const auto run =
+      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "x:float32[N,3]"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.err, "");
   EXPECT_EQ(run.out, module.path() + " -> " + folder.file("m.onnx") +
@@ -65,7 +71,8 @@ TEST(Export, DefaultOutputIsBesideTheInput) {
 TEST(Export, JsonIsOneDocumentWithTheDocumentedMembers) {
   const TemporaryModule module(kAddOne);
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[N,3]", "--format", "json"});
+  const auto run =
+      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[N,3]", "--format", "json"});
   EXPECT_EQ(run.code, 0) << run.err;
   const auto document = run.json();
   EXPECT_EQ(document["version"], 1);
@@ -118,10 +125,11 @@ TEST(Export, EveryUnmappedOperatorIsReportedInOneRun) {
 }
 
 TEST(Export, HiddenMappingIsCaseOneWithTheRowToAdd) {
-  const TemporaryModule module({"def forward(self, x):\n    return torch.asinh(x)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, x):\n    return torch.asinh(x)\n", {}, {}, {}, {}, {}, false});
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[3]", "--without",
-                            "aten::asinh", "--format", "json"});
+  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[3]",
+                            "--without", "aten::asinh", "--format", "json"});
   EXPECT_EQ(run.code, 3) << run.err;
   const auto finding = run.json()["findings"][0];
   EXPECT_EQ(finding["case"], 1);
@@ -131,10 +139,17 @@ TEST(Export, HiddenMappingIsCaseOneWithTheRowToAdd) {
 
 TEST(Export, OpsetTooLowIsCaseFourWithTheFirstOpsetThatWorks) {
   const TemporaryModule module(
-      {"def forward(self, x, g):\n    return torch.grid_sampler(x, g, 0, 0, False)\n", {}, {}, {}, {}, {}, false});
+      {"def forward(self, x, g):\n    return torch.grid_sampler(x, g, 0, 0, False)\n",
+       {},
+       {},
+       {},
+       {},
+       {},
+       false});
   const TemporaryFolder folder;
-  const Strings arguments{"export",  module.path(), "-o",      folder.file("m.onnx"), "--input",
-                          "[1,2,4,4]", "--input",   "[1,3,3,2]", "--format",            "json"};
+  const Strings arguments{"export",   module.path(), "-o",      folder.file("m.onnx"),
+                          "--input",  "[1,2,4,4]",   "--input", "[1,3,3,2]",
+                          "--format", "json"};
   auto low = arguments, high = arguments;
   low.insert(low.end(), {"--opset", "15"});
   high.insert(high.end(), {"--opset", "16"});
@@ -148,8 +163,8 @@ TEST(Export, OpsetTooLowIsCaseFourWithTheFirstOpsetThatWorks) {
 TEST(Export, UnsupportedCustomWritesTheModel) {
   const TemporaryModule module(kUnmapped);
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[3]", "--unsupported",
-                            "custom", "--custom-domain", "mine", "--format", "json"});
+  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[3]",
+                            "--unsupported", "custom", "--custom-domain", "mine", "--format", "json"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["operators"]["mine::special_bessel_j0"], 2);
   EXPECT_EQ(run.json()["stages"]["verify"], "skipped");
@@ -161,7 +176,8 @@ TEST(Export, ReportsInEveryFormat) {
   const TemporaryModule module(kUnmapped);
   const TemporaryFolder folder;
   const auto report = [&](const std::string& name) {
-    const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[3]", "--report", folder.file(name)});
+    const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[3]",
+                              "--report", folder.file(name)});
     EXPECT_EQ(run.code, 3) << run.err;
     return read_file(folder.file(name));
   };
@@ -180,17 +196,20 @@ TEST(Export, ReportsInEveryFormat) {
 TEST(Export, NoVerifySkipsTheRuntime) {
   const TemporaryModule module(kAddOne);
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[2]", "--no-verify", "--format", "json"});
+  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[2]",
+                            "--no-verify", "--format", "json"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["stages"]["verify"], "skipped");
   EXPECT_TRUE(run.json()["verify"].is_null());
 }
 
 TEST(Export, NamesOfInputsAndOutputs) {
-  const TemporaryModule module({"def forward(self, x, y):\n    return x + y, x - y\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, x, y):\n    return x + y, x - y\n", {}, {}, {}, {}, {}, false});
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[2]", "--input", "[2]",
-                            "--input-names", "left,right", "--output-names", "sum,difference", "--format", "json"});
+  const auto run =
+      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[2]", "--input", "[2]",
+               "--input-names", "left,right", "--output-names", "sum,difference", "--format", "json"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["inputs"][1]["name"], "right");
   EXPECT_EQ(run.json()["outputs"][0]["name"], "sum");
@@ -198,9 +217,11 @@ TEST(Export, NamesOfInputsAndOutputs) {
 }
 
 TEST(Export, RandomModuleIsNotCompared) {
-  const TemporaryModule module({"def forward(self, x):\n    return x + torch.rand_like(x)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, x):\n    return x + torch.rand_like(x)\n", {}, {}, {}, {}, {}, false});
   const TemporaryFolder folder;
-  const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[64]", "--format", "json"});
+  const auto run =
+      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[64]", "--format", "json"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["stages"]["verify"], "skipped");
   EXPECT_THAT(run.json()["verify_note"].get<std::string>(), HasSubstr("random"));
@@ -214,7 +235,8 @@ TEST(Export, WhatCannotBeWrittenIsCodeSix) {
 }
 
 TEST(Verify, AgreesOrDiffers) {
-  const TemporaryModule one(kAddOne), two({"def forward(self, x):\n    return x + 2\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule one(kAddOne),
+      two({"def forward(self, x):\n    return x + 2\n", {}, {}, {}, {}, {}, false});
   const TemporaryFolder folder;
   const std::string onnx = folder.file("m.onnx");
   ASSERT_EQ(run_cli({"export", one.path(), "-o", onnx, "--input", "[2,3]"}).code, 0);
@@ -240,7 +262,8 @@ TEST(Verify, AgreesOrDiffers) {
 // ---- how inputs are told -----------------------------------------------------------------------------------------------
 
 TEST(Inputs, ShapeFromTheWeightThatConsumesIt) {
-  TorchScriptSnippet snippet{"def forward(self, x):\n    return torch.conv2d(x * 2.0, self.w)\n", {}, {}, {}, {}, {}, false};
+  TorchScriptSnippet snippet{
+      "def forward(self, x):\n    return torch.conv2d(x * 2.0, self.w)\n", {}, {}, {}, {}, {}, false};
   snippet.parameters.emplace_back("w", floats(std::vector<double>(2 * 3 * 3 * 3, 0.1), {2, 3, 3, 3}));
   const TemporaryModule module(snippet);
   const TemporaryFolder folder;
@@ -251,9 +274,15 @@ TEST(Inputs, ShapeFromTheWeightThatConsumesIt) {
 }
 
 TEST(Inputs, WithoutAnythingToGoByTheLineToWriteIsShown) {
-  const TemporaryModule module({"def forward(self, x, k: int, on: bool, names: List[Tensor]):\n"
-                                "    return x * k + names[0]\n",
-                                {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, x, k: int, on: bool, names: List[Tensor]):\n"
+       "    return x * k + names[0]\n",
+       {},
+       {},
+       {},
+       {},
+       {},
+       false});
   const TemporaryFolder folder;
   const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx")});
   EXPECT_EQ(run.code, 2);
@@ -263,16 +292,23 @@ TEST(Inputs, WithoutAnythingToGoByTheLineToWriteIsShown) {
 }
 
 TEST(Inputs, NestedAndBakedOnes) {
-  const TemporaryModule module({"def forward(self, xs: List[Tensor], d: Dict[str, Tensor], t: Tuple[Tensor, float],\n"
-                                "            mask: Optional[Tensor] = None, k: int = 2):\n"
-                                "    y = xs[0] + xs[1] * k + d[\"a\"] * t[1] + t[0]\n"
-                                "    if mask is not None:\n"
-                                "        y = y * mask\n"
-                                "    return y\n",
-                                {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, xs: List[Tensor], d: Dict[str, Tensor], t: Tuple[Tensor, float],\n"
+       "            mask: Optional[Tensor] = None, k: int = 2):\n"
+       "    y = xs[0] + xs[1] * k + d[\"a\"] * t[1] + t[0]\n"
+       "    if mask is not None:\n"
+       "        y = y * mask\n"
+       "    return y\n",
+       {},
+       {},
+       {},
+       {},
+       {},
+       false});
   const TemporaryFolder folder;
-  const Strings common{"export",  module.path(),      "-o",      folder.file("m.onnx"), "--input",    "xs.0:float32[N,3]",
-                       "--input", "xs.1:float32[N,3]", "--input", "d.a:float32[3]",      "--input",    "t.0:float32[1]",
+  const Strings common{"export",  module.path(),       "-o",       folder.file("m.onnx"),
+                       "--input", "xs.0:float32[N,3]", "--input",  "xs.1:float32[N,3]",
+                       "--input", "d.a:float32[3]",    "--input",  "t.0:float32[1]",
                        "--input", "t.1:float=0.5",     "--format", "json"};
   const auto plain = run_cli(common);
   EXPECT_EQ(plain.code, 0) << plain.err;
@@ -289,10 +325,12 @@ TEST(Inputs, NestedAndBakedOnes) {
 }
 
 TEST(Inputs, DynamicDims) {
-  const TemporaryModule module({"def forward(self, x, y):\n    return torch.matmul(x, y)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, x, y):\n    return torch.matmul(x, y)\n", {}, {}, {}, {}, {}, false});
   const TemporaryFolder folder;
   const auto shapes = [&](Strings options) {
-    Strings arguments{"export", module.path(), "-o", folder.file("m.onnx"), "--input", "[2,3]", "--input", "[3,4]", "--format", "json"};
+    Strings arguments{"export", module.path(), "-o",  folder.file("m.onnx"), "--input", "[2,3]", "--input",
+                      "[3,4]",  "--format",    "json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const auto run = run_cli(arguments);
     EXPECT_EQ(run.code, 0) << run.err;
@@ -306,8 +344,10 @@ TEST(Inputs, DynamicDims) {
 }
 
 TEST(Inputs, IntegersThatTheModuleAccepts) {
-  TorchScriptSnippet snippet{"def forward(self, i):\n    return torch.embedding(self.w, i)\n", {}, {}, {}, {}, {}, false};
-  snippet.parameters.emplace_back("w", floats({1, 2, 3, 4}, {2, 2}));  // a table of two rows: 0 and 1 are all there is
+  TorchScriptSnippet snippet{
+      "def forward(self, i):\n    return torch.embedding(self.w, i)\n", {}, {}, {}, {}, {}, false};
+  snippet.parameters.emplace_back(
+      "w", floats({1, 2, 3, 4}, {2, 2}));  // a table of two rows: 0 and 1 are all there is
   const TemporaryModule module(snippet);
   const TemporaryFolder folder;
   const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--format", "json"});

@@ -12,7 +12,12 @@ using ::testing::HasSubstr;
 
 const TorchScriptSnippet kGrid{
     "def forward(self, x):\n    return torch.grid_sampler(x, x[:, :2].permute(0, 2, 3, 1), 0, 0, False)\n",
-    {}, {}, {}, {}, {}, false};
+    {},
+    {},
+    {},
+    {},
+    {},
+    false};
 
 TEST(Check, SaysTheLowestOpset) {
   const TemporaryModule module(kGrid);
@@ -29,7 +34,8 @@ TEST(Check, SaysTheLowestOpset) {
   EXPECT_THAT(low.out, HasSubstr("error[case-4]"));
   EXPECT_THAT(low.out, HasSubstr("not exportable at opset 13 (lowest opset 16)"));
 
-  const auto range = run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--opset", "14-17", "--format", "json"});
+  const auto range =
+      run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--opset", "14-17", "--format", "json"});
   EXPECT_EQ(range.code, 0);
   EXPECT_EQ(range.json()["files"][0]["opset"], 16);
   EXPECT_EQ(range.json()["files"][0]["opsets"].size(), 4u);
@@ -37,7 +43,8 @@ TEST(Check, SaysTheLowestOpset) {
 
 TEST(Check, SeveralFilesTheWorstCounts) {
   const TemporaryModule good({"def forward(self, x):\n    return x + 1\n", {}, {}, {}, {}, {}, false});
-  const TemporaryModule bad({"def forward(self, x):\n    return torch.special_airy_ai(x)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule bad(
+      {"def forward(self, x):\n    return torch.special_airy_ai(x)\n", {}, {}, {}, {}, {}, false});
   const auto run = run_cli({"check", good.path(), bad.path(), "--input", "[3]", "--format", "json"});
   EXPECT_EQ(run.code, 3) << run.err;
   ASSERT_EQ(run.json()["files"].size(), 2u);
@@ -48,9 +55,15 @@ TEST(Check, SeveralFilesTheWorstCounts) {
 }
 
 TEST(Inspect, CountsPerCall) {
-  TorchScriptSnippet snippet{"def forward(self, x: Tensor, k: int = 3):\n    return self.helper(x) + self.helper(x) * k\n"
-                             "def helper(self, x: Tensor):\n    return torch.relu(x) + self.w\n",
-                             {}, {}, {}, {}, {}, false};
+  TorchScriptSnippet snippet{
+      "def forward(self, x: Tensor, k: int = 3):\n    return self.helper(x) + self.helper(x) * k\n"
+      "def helper(self, x: Tensor):\n    return torch.relu(x) + self.w\n",
+      {},
+      {},
+      {},
+      {},
+      {},
+      false};
   snippet.parameters.emplace_back("w", Tensor::of_doubles(std::vector<double>{1, 2, 3}, {3}, DType::Float32));
   const TemporaryModule module(snippet);
   const auto run = run_cli({"inspect", module.path(), "--format", "json"});
@@ -72,7 +85,8 @@ TEST(Inspect, CountsPerCall) {
 TEST(Ops, ReadsTheRegistry) {
   const auto run = run_cli({"ops", "aten::asinh", "--format", "json"});
   EXPECT_EQ(run.code, 0);
-  EXPECT_EQ(run.json()["ops"], nlohmann::json::parse(R"([{"op":"aten::asinh","status":"mapped","since":9}])"));
+  EXPECT_EQ(run.json()["ops"],
+            nlohmann::json::parse(R"([{"op":"aten::asinh","status":"mapped","since":9}])"));
   const auto low = run_cli({"ops", "aten::grid_sampl*", "--opset", "13", "--format", "json"});
   const auto document = low.json();
   ASSERT_FALSE(document["ops"].empty());
@@ -131,7 +145,8 @@ TEST(OnnxOps, VersionsAndSignature) {
 }
 
 TEST(Show, BothKindsOfFiles) {
-  const TemporaryModule module({"def forward(self, x):\n    return torch.relu(x)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryModule module(
+      {"def forward(self, x):\n    return torch.relu(x)\n", {}, {}, {}, {}, {}, false});
   const TemporaryFolder folder;
   const auto program = run_cli({"show", module.path()});
   EXPECT_EQ(program.code, 0);

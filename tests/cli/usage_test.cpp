@@ -37,29 +37,52 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refusal{"no_command", {}, "Usage: pt2onnx"},
         Refusal{"misspelt_command", {"exprt"}, "there is no command `exprt`; `export` is near"},
-        Refusal{"misspelt_option", {"export", "MODEL", "--opst", "3"}, "there is no option `--opst`; `--opset` is near"},
+        Refusal{"misspelt_option",
+                {"export", "MODEL", "--opst", "3"},
+                "there is no option `--opst`; `--opset` is near"},
         Refusal{"no_model", {"export"}, "model is required"},
         Refusal{"too_many", {"export", "MODEL", "b"}, "too many arguments: b"},
-        Refusal{"opset_too_high", {"export", "MODEL", "--input", "[2]", "--opset", "99"}, "--opset 99: out of range; 9 to "},
-        Refusal{"opset_too_low", {"export", "MODEL", "--input", "[2]", "--opset", "8"}, "--opset 8: out of range; 9 to "},
+        Refusal{"opset_too_high",
+                {"export", "MODEL", "--input", "[2]", "--opset", "99"},
+                "--opset 99: out of range; 9 to "},
+        Refusal{"opset_too_low",
+                {"export", "MODEL", "--input", "[2]", "--opset", "8"},
+                "--opset 8: out of range; 9 to "},
         Refusal{"opset_range", {"check", "MODEL", "--opset", "12-9"}, "expected `20`, `9-28` or `all`"},
         Refusal{"method", {"export", "MODEL", "--method", "fwd"}, "no method `fwd`"},
         Refusal{"format", {"export", "MODEL", "--format", "xml"}, "--format"},
-        Refusal{"report", {"export", "MODEL", "--report", "a.pdf"}, ".txt, .json, .sarif, .html are possible"},
-        Refusal{"dtype", {"export", "MODEL", "--input", "x:flaot32[1]"}, "no such dtype; `float32` is near\n  x:flaot32[1]\n    ^"},
+        Refusal{
+            "report", {"export", "MODEL", "--report", "a.pdf"}, ".txt, .json, .sarif, .html are possible"},
+        Refusal{"dtype",
+                {"export", "MODEL", "--input", "x:flaot32[1]"},
+                "no such dtype; `float32` is near\n  x:flaot32[1]\n    ^"},
         Refusal{"unclosed", {"export", "MODEL", "--input", "x:float32[1"}, "the `[` is not closed"},
         Refusal{"negative_size", {"export", "MODEL", "--input", "[-3]"}, "a size cannot be negative"},
-        Refusal{"unknown_input", {"export", "MODEL", "--input", "image:float32[1]"}, "the method has no argument `image`"},
-        Refusal{"too_many_inputs", {"export", "MODEL", "--input", "[1]", "--input", "[1]"}, "--input: 1 more than"},
+        Refusal{"unknown_input",
+                {"export", "MODEL", "--input", "image:float32[1]"},
+                "the method has no argument `image`"},
+        Refusal{"too_many_inputs",
+                {"export", "MODEL", "--input", "[1]", "--input", "[1]"},
+                "--input: 1 more than"},
         Refusal{"input_twice", {"export", "MODEL", "--input", "x:[1]", "--input", "x:[2]"}, "given twice"},
         Refusal{"nothing_told", {"export", "MODEL"}, "--input 'x:float32[1,3,224,224]'"},
-        Refusal{"dynamic_name", {"export", "MODEL", "--input", "[2]", "--dynamic", "zzz:0=b"}, "there is no tensor input `zzz`"},
-        Refusal{"dynamic_axis", {"export", "MODEL", "--input", "[2]", "--dynamic", "x:3=b"}, "there is no axis 3"},
-        Refusal{"dynamic_word", {"export", "MODEL", "--input", "[2]", "--dynamic", "some"}, "`batch` or `all`"},
+        Refusal{"dynamic_name",
+                {"export", "MODEL", "--input", "[2]", "--dynamic", "zzz:0=b"},
+                "there is no tensor input `zzz`"},
+        Refusal{"dynamic_axis",
+                {"export", "MODEL", "--input", "[2]", "--dynamic", "x:3=b"},
+                "there is no axis 3"},
+        Refusal{
+            "dynamic_word", {"export", "MODEL", "--input", "[2]", "--dynamic", "some"}, "`batch` or `all`"},
         Refusal{"input_data", {"export", "MODEL", "--input-data", "/no/such.npz"}, "/no/such.npz"},
-        Refusal{"input_names", {"export", "MODEL", "--input", "[2]", "--input-names", "a,b"}, "2 names were given"},
-        Refusal{"output_names", {"export", "MODEL", "--input", "[2]", "--output-names", "a,b"}, "2 names were given"},
-        Refusal{"over_input", {"export", "MODEL", "--input", "[2]", "-o", "MODEL"}, "would replace the input"}),
+        Refusal{"input_names",
+                {"export", "MODEL", "--input", "[2]", "--input-names", "a,b"},
+                "2 names were given"},
+        Refusal{"output_names",
+                {"export", "MODEL", "--input", "[2]", "--output-names", "a,b"},
+                "2 names were given"},
+        Refusal{
+            "over_input", {"export", "MODEL", "--input", "[2]", "-o", "MODEL"}, "would replace the input"}),
     [](const auto& refusal) { return refusal.param.name; });
 
 TEST(Usage2, JsonModeStillGivesOneDocument) {
@@ -70,7 +93,8 @@ TEST(Usage2, JsonModeStillGivesOneDocument) {
 }
 
 TEST(Help, EveryCommandHasAnExample) {
-  for (const char* command : {"export", "check", "verify", "inspect", "show", "explain", "ops", "schema", "onnx-ops"}) {
+  for (const char* command :
+       {"export", "check", "verify", "inspect", "show", "explain", "ops", "schema", "onnx-ops"}) {
     const auto run = run_cli({command, "--help"});
     EXPECT_EQ(run.code, 0) << command;
     EXPECT_THAT(run.out, HasSubstr(std::string("\n  pt2onnx ") + command)) << command;
@@ -80,7 +104,8 @@ TEST(Help, EveryCommandHasAnExample) {
 TEST(Help, VersionNamesTheLibraries) {
   const auto run = run_cli({"--version"});
   EXPECT_EQ(run.code, 0);
-  for (const char* name : {"pt2onnx ", "libtorch ", "onnx ", "ONNX Runtime "}) EXPECT_THAT(run.out, HasSubstr(name));
+  for (const char* name : {"pt2onnx ", "libtorch ", "onnx ", "ONNX Runtime "})
+    EXPECT_THAT(run.out, HasSubstr(name));
 }
 
 // ---- files that are no TorchScript -----------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ class SmallCatalog final : public OpCatalog {
     add("Det", 11, {"X"});
     add("GroupNormalization", 18, {"X", "scale", "bias"}, {{"num_groups", OpAttribute::Kind::Int, true}});
     add("Attention", 23, {"Q", "K", "V"});
+    add("LinearAttention", 27, {"Q", "K", "V"});
+    add("AveragePool", 7, {"X"}, {{"kernel_shape", OpAttribute::Kind::Ints, true}});
     add("NonMaxSuppression", 10, {"boxes", "scores"});
   }
   const OpSignature* find(std::string_view, std::string_view op, int opset) const override {
@@ -40,7 +42,8 @@ class SmallCatalog final : public OpCatalog {
   std::vector<Inferred> infer(const Node&, int) const override { return {}; }
 
  private:
-  void add(const std::string& name, int since, std::vector<std::string> inputs, std::vector<OpAttribute> attributes = {}) {
+  void add(const std::string& name, int since, std::vector<std::string> inputs,
+           std::vector<OpAttribute> attributes = {}) {
     OpSignature op;
     op.name = name;
     op.since = since;
@@ -59,10 +62,12 @@ program::TypeRef type(program::TypeKind kind) {
 }
 
 /// Tensors by name, then ints by name, one tensor as result.
-program::Schema schema(const std::string& name, const std::vector<std::string>& tensors, const std::vector<std::string>& ints = {}) {
+program::Schema schema(const std::string& name, const std::vector<std::string>& tensors,
+                       const std::vector<std::string>& ints = {}) {
   program::Schema s;
   s.name = name;
-  for (const auto& tensor : tensors) s.arguments.push_back({tensor, type(program::TypeKind::Tensor), {}, false, false, {}});
+  for (const auto& tensor : tensors)
+    s.arguments.push_back({tensor, type(program::TypeKind::Tensor), {}, false, false, {}});
   for (const auto& i : ints) s.arguments.push_back({i, type(program::TypeKind::Int), {}, false, false, {}});
   s.returns.push_back({"", type(program::TypeKind::Tensor), {}, false, false, {}});
   s.text = name + "(...) -> Tensor";
@@ -94,13 +99,18 @@ TEST_F(AdviceTest, NamesAreComparedWithoutFamilyAndDims) {
   EXPECT_EQ(onnx_words_for("aten::linalg_det", det, catalog_).at(0).name, "Det");
   const auto norm = schema("aten::group_norm", {"input", "weight", "bias"}, {"num_groups"});
   EXPECT_EQ(onnx_words_for("aten::group_norm", norm, catalog_).at(0).name, "GroupNormalization");
+  const auto pool = schema("aten::avg_pool2d", {"self"}, {"kernel_size"});
+  EXPECT_EQ(onnx_words_for("aten::avg_pool2d", pool, catalog_).at(0).name, "AveragePool");
   const auto nms = schema("torchvision::nms", {"dets", "scores"});
   EXPECT_EQ(onnx_words_for("torchvision::nms", nms, catalog_).at(0).name, "NonMaxSuppression");
   const auto attention = schema("aten::scaled_dot_product_attention", {"query", "key", "value"});
-  EXPECT_EQ(onnx_words_for("aten::scaled_dot_product_attention", attention, catalog_).at(0).name, "Attention");
+  EXPECT_EQ(onnx_words_for("aten::scaled_dot_product_attention", attention, catalog_).at(0).name,
+            "Attention");
 }
 
 TEST_F(AdviceTest, ASimilarNameIsNotEnough) {
+  const auto linear = schema("quantized::linear", {"x"});
+  EXPECT_THAT(onnx_words_for("quantized::linear", linear, catalog_), IsEmpty());
   const auto s = schema("aten::asinh", {"a", "b", "c"});  // more tensors than Asinh takes
   EXPECT_THAT(onnx_words_for("aten::asinh", s, catalog_), IsEmpty());
   EXPECT_EQ(advise(&s, "aten::asinh").which, Case::NoSuchWord);

@@ -64,7 +64,8 @@ TEST(Render, ReportAsJson) {
   report.load = StageStatus::Ok;
   report.translate = StageStatus::Failed;
   report.findings = {finding()};
-  report.verification = Verification{false, {{"y", std::numeric_limits<double>::infinity(), 0.5, false, "note"}}, {}, {}};
+  report.verification =
+      Verification{false, {{"y", std::numeric_limits<double>::infinity(), 0.5, false, "note"}}, {}, {}};
   const auto json = json_of(report);
   EXPECT_EQ(json["version"], 1);
   EXPECT_TRUE(json["output"].is_null());

@@ -46,7 +46,9 @@ TEST(InputSpec, ErrorsShowThePlace) {
     return std::string("accepted");
   };
   EXPECT_EQ(error("x:flaot32[1]"), "--input: no such dtype; `float32` is near\n  x:flaot32[1]\n    ^");
-  EXPECT_EQ(error("x:float32[1,b-c]"), "--input: expected a size, a word for a dynamic dim, or `?`\n  x:float32[1,b-c]\n              ^");
+  EXPECT_EQ(
+      error("x:float32[1,b-c]"),
+      "--input: expected a size, a word for a dynamic dim, or `?`\n  x:float32[1,b-c]\n              ^");
   EXPECT_THAT(error("x:float32[1"), HasSubstr("not closed"));
   EXPECT_THAT(error("[1]f32"), HasSubstr("nothing can follow the shape"));
   EXPECT_THAT(error("[1,]"), HasSubstr("expected a size"));

@@ -65,7 +65,8 @@ TEST(Compare, DtypeAndShapeExactly) {
   const auto dtype = difference(floats({1}), floats({1}, DType::Float64));
   EXPECT_FALSE(dtype.passed);
   EXPECT_THAT(dtype.note, HasSubstr("libtorch gives float32[1], ONNX Runtime float64[1]"));
-  const auto shape = difference(Tensor::of_doubles(std::vector<double>{1, 2}, {2, 1}, DType::Float32), floats({1, 2}));
+  const auto shape =
+      difference(Tensor::of_doubles(std::vector<double>{1, 2}, {2, 1}, DType::Float32), floats({1, 2}));
   EXPECT_FALSE(shape.passed);
   EXPECT_THAT(shape.note, HasSubstr("float32[2,1]"));
 }
