@@ -19,6 +19,7 @@ target_compile_options(pt2onnx_common INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused -Wconversion
   -Wno-sign-conversion  # sizes are int64_t in torch and onnx, size_t in the standard library: casts would hide bugs
   -Wimplicit-fallthrough -Wextra-semi
+  -Wno-missing-field-initializers  # a member with a default is there to be left out
   # -Wmaybe-uninitialized: GCC 12 reports every other std::optional<int64_t>; asan and clang-tidy find the real ones
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wduplicated-cond -Wduplicated-branches -Wlogical-op>
   $<$<BOOL:${PT2ONNX_WERROR}>:-Werror>)

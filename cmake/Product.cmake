@@ -20,6 +20,9 @@ target_compile_features(pt2onnx PUBLIC cxx_std_20)
 # libtorch_cpu brings a protobuf and an onnx of its own: only pt2onnx's own names may leave this library.
 set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 target_link_options(pt2onnx PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${exports})
+if(NOT PT2ONNX_SANITIZE)  # whose runtime is in the program, not in the library
+  target_link_options(pt2onnx PRIVATE -Wl,-z,defs)  # a forgotten definition is an error here, not when it is called
+endif()
 set_target_properties(pt2onnx PROPERTIES
   LINKER_LANGUAGE CXX
   LINK_DEPENDS ${exports}
