@@ -262,6 +262,7 @@ constexpr Entry kTable[] = {
     {"aten::_transformer_encoder_layer_fwd", 9, transformer_encoder_layer},
     {"aten::scaled_dot_product_attention", 9, scaled_dot_product_attention},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

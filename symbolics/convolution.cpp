@@ -159,6 +159,7 @@ constexpr Entry kTable[] = {
     {"aten::slow_conv_transpose3d", 9, transposed},
     {"aten::thnn_conv2d", 9, direct},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

@@ -323,6 +323,7 @@ constexpr Entry kTable[] = {
     {"aten::take", 9, take},
     {"aten::take_along_dim", 9, take_along_dim},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

@@ -232,7 +232,12 @@ Results cross(Call& c) {
 Results matrix_power(Call& c) {
   auto base = c.tensor("self");
   auto n = c.integer("n");
-  if (n < 1) c.reject("a power that is not positive");
+  if (n < 0) c.reject("a negative power, which needs the inverse of a matrix");
+  if (n == 0) {  // the identity
+    const auto places = onnx::range(c, 0, c.size_of(base, -1));
+    const auto diagonal = onnx::equal(c, onnx::unsqueeze(c, places, {1}), places);
+    return onnx::expand(c, onnx::cast(c, diagonal, c.dtype_of(base)), c.sizes_of(base));
+  }
   Value result;
   for (; n > 0; n /= 2) {
     if (n % 2 != 0) result = result ? matmul(c, result, base) : base;
@@ -247,17 +252,37 @@ Results determinant(Call& c) {
   return c.op("Det", {c.tensor(Matrix.text)});
 }
 
-// aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
-// [..., n, w] and [..., m, w] -> [..., n, m]: norms of all differences.
-Results cdist(Call& c) {
-  const auto a = c.tensor("x1");
-  const auto b = c.tensor("x2");
-  const auto p = c.number("p");
+// aten::logdet(Tensor self) -> Tensor: NaN where the determinant is negative.
+Results logdet(Call& c) { return onnx::log(c, c.op("Det", {c.tensor("self")})); }
+
+// aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet); aten::slogdet(Tensor self)
+template <onnx::Name Matrix>
+Results slogdet(Call& c) {
+  const auto value = c.op("Det", {c.tensor(Matrix.text)});
+  return {onnx::sign(c, value), onnx::log(c, onnx::abs(c, value))};
+}
+
+Value distances(Call& c, Value a, Value b, double p) {
   const auto axis = static_cast<std::int64_t>(std::max(c.rank(a), c.rank(b)));
   const auto difference = onnx::sub(c, onnx::unsqueeze(c, a, {static_cast<std::int64_t>(c.rank(a)) - 1}),
                                     onnx::unsqueeze(c, b, {static_cast<std::int64_t>(c.rank(b)) - 2}));
   return onnx::squeeze(c, p_norm(c, difference, {axis}, p), {axis});
 }
+
+// aten::pdist(Tensor self, float p=2) -> Tensor: of all pairs of rows, the first before the second.
+Results pdist(Call& c) {
+  const auto x = c.tensor("self");
+  const auto rows = c.static_shape(x).at(0);
+  std::vector<std::int64_t> pairs;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (auto k = i + 1; k < rows; ++k) pairs.push_back(i * rows + k);
+  const auto all = onnx::flatten_all(c, distances(c, x, x, c.number("p")));
+  return onnx::gather(c, all, c.constant(pairs), 0);
+}
+
+// aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
+// [..., n, w] and [..., m, w] -> [..., n, m]: norms of all differences.
+Results cdist(Call& c) { return distances(c, c.tensor("x1"), c.tensor("x2"), c.number("p")); }
 
 constexpr Entry kTable[] = {
     {"aten::_addmm_activation", 9, addmm_activation},
@@ -283,17 +308,22 @@ constexpr Entry kTable[] = {
     {"aten::linalg_matmul", 9, product<"other">},
     {"aten::linalg_matrix_power", 9, matrix_power},
     {"aten::linalg_multi_dot", 9, chain<"tensors">},
+    {"aten::linalg_slogdet", 11, slogdet<"A">},
     {"aten::linalg_vecdot", 9, vecdot},
     {"aten::linear", 9, linear_call},
+    {"aten::logdet", 11, logdet},
     {"aten::matmul", 9, product<"other">},
     {"aten::matrix_power", 9, matrix_power},
     {"aten::mm", 9, product<"mat2">},
     {"aten::mm.dtype", 9, product_in_dtype},
     {"aten::mv", 9, product<"vec">},
     {"aten::outer", 9, outer},
+    {"aten::pdist", 9, pdist},
+    {"aten::slogdet", 11, slogdet<"self">},
     {"aten::tensordot", 9, tensordot},
     {"aten::vdot", 9, product<"other">},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

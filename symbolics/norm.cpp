@@ -356,6 +356,7 @@ constexpr Entry kTable[] = {
     {"aten::rms_norm", 9, rms_norm_by_parts_only},
     {"aten::rms_norm", 23, rms_norm},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

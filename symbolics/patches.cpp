@@ -65,6 +65,7 @@ constexpr Entry kTable[] = {
     {"aten::col2im", 18, col2im},
     {"aten::im2col", 9, im2col},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

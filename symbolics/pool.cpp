@@ -149,10 +149,16 @@ Value average_by_divisor(Call& c, Value x, const Pool& pool, double divisor) {
   } else {
     for (std::size_t i = 0; i < pool.spatial; ++i) after[i] += pool.stride[i] - 1;
   }
+  const auto dtype = c.dtype_of(x);
+  const bool integers = !is_floating(dtype);
+  if (integers) x = onnx::cast(c, x, DType::Float32);
   auto y = average(c, zero_padded(c, x, pool.padding, after), pool, none, none, true);
   y = cropped(c, y, pooled_shape(pool, sizes));
   const auto cells = std::accumulate(pool.kernel.begin(), pool.kernel.end(), 1.0, std::multiplies<>());
-  return mul(c, y, onnx::constant_like(c, cells / divisor, y));
+  if (!integers) return mul(c, y, onnx::constant_like(c, cells / divisor, y));
+  // Integers are divided as such, towards zero.
+  const auto sums = onnx::cast(c, onnx::round(c, mul(c, y, onnx::constant_like(c, cells, y))), dtype);
+  return onnx::div(c, sums, onnx::constant_like(c, divisor, sums));
 }
 
 Value emit_average_pool(Call& c, Value x, const Pool& pool, bool count_padding) {
@@ -417,6 +423,7 @@ constexpr Entry kTable[] = {
     {"aten::mkldnn_max_pool2d", 9, max_pool<2>},
     {"aten::mkldnn_max_pool3d", 9, max_pool<3>},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

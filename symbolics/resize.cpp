@@ -422,6 +422,7 @@ constexpr Entry kTable[] = {
     {"aten::upsample_nearest3d", 9, upsample<3, Method::Nearest>},
     {"aten::upsample_trilinear3d", 9, upsample<3, Method::Linear>},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

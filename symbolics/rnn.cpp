@@ -344,6 +344,7 @@ constexpr Entry kTable[] = {
     {"aten::rnn_tanh.input", 9, network<kTanh>},
     {"aten::rnn_tanh_cell", 9, rnn_cell<kTanh>},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

@@ -426,6 +426,7 @@ constexpr Entry kTable[] = {
     {"aten::select_scatter", 9, select_scatter},
     {"aten::slice_scatter", 9, slice_scatter},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 

@@ -85,6 +85,7 @@ constexpr Entry kTable[] = {
     {"torchvision::roi_align", 10, roi_align},
     {"torchvision::roi_pool", 9, roi_pool},
 };
+static_assert(strictly_ascending(kTable));
 
 }  // namespace
 
