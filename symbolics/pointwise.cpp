@@ -130,6 +130,15 @@ Results nan_to_num(Call& c) {
   return onnx::where(c, onnx::is_inf(c, x, true, false), number(low), result);
 }
 
+// aten::angle(Tensor self) -> Tensor: of a real number 0 or pi
+Results angle(Call& c) {
+  const Value x = float_tensor(c, "self");
+  if (is_complex(c.dtype_of(x))) c.reject("takes the angle of complex numbers, which ONNX does not have");
+  const auto number = [&](double v) { return constant_like(c, v, x); };
+  const Value real = onnx::where(c, onnx::less(c, x, number(0)), number(std::numbers::pi), number(0));
+  return onnx::where(c, onnx::is_nan(c, x), x, real);
+}
+
 /// Functions that change only complex numbers.
 template <onnx::Name What>
 Results of_real(Call& c) {
@@ -143,6 +152,7 @@ constexpr Entry kTable[] = {
     {"aten::absolute", 6, of_self<onnx::abs>},
     {"aten::acos", 7, float_unary<"Acos">},
     {"aten::acosh", 9, float_unary<"Acosh">},
+    {"aten::angle", 9, angle},
     {"aten::arccos", 7, float_unary<"Acos">},
     {"aten::arccosh", 9, float_unary<"Acosh">},
     {"aten::arcsin", 7, float_unary<"Asin">},

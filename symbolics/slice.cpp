@@ -127,8 +127,8 @@ Results diagflat(Call& c) {
 
 // aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
 Results unfold(Call& c) {
-  Value x = c.tensor("self");
-  if (c.rank(x) == 0) x = onnx::reshape(c, x, {1});
+  const Value x = c.tensor("self");
+  if (c.rank(x) == 0) return onnx::reshape(c, x, {1});  // the one window that there can be
   const auto axis = c.axis("dimension", c.rank(x));
   const std::int64_t size = c.integer("size"), step = c.integer("step");
   const Dim windows = floor_div(c.size_of(x, axis) - size, step) + 1;
@@ -343,6 +343,7 @@ constexpr Entry kTable[] = {
     {"aten::unbind", 1, unbind},
     {"aten::unbind_copy", 1, unbind},
     {"aten::unfold", 1, unfold},
+    {"aten::unfold_copy", 1, unfold},
     {"aten::unsafe_chunk", 2, chunk},
     {"aten::unsafe_split.Tensor", 2, split},
     {"aten::unsafe_split_with_sizes", 2, split_with_sizes<"split_sizes">},

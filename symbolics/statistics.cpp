@@ -220,25 +220,19 @@ Results bincount(Call& c) {
   return onnx::reduce(c, "ReduceSum", shares, {0}, false);
 }
 
-// aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
-// aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
-Results trapezoid(Call& c) {
-  const Value y = float_tensor(c, "y");
-  const auto axis = c.axis("dim", c.rank(y));
+/// The areas of the trapezoids between neighbouring points along a dim of y.
+Value trapezoids(Call& c, Value y, std::int64_t axis) {
   const auto neighbours = [&](Value v, std::int64_t along) {
     return std::pair(onnx::slice(c, v, along, 1, onnx::kEnd), onnx::slice(c, v, along, 0, -1));
   };
   const auto [later, earlier] = neighbours(y, axis);
-  const Value heights = onnx::add(c, later, earlier);
-  const Value half = onnx::constant_like(c, 0.5, y);
-  if (c.has("dx")) {
-    const Value total = onnx::reduce(c, "ReduceSum", heights, {axis}, false);
-    return onnx::mul(c, total, onnx::mul(c, c.scalar_value(c.scalar("dx"), c.dtype_of(y)), half));
-  }
+  const Value means = onnx::mul(c, onnx::add(c, later, earlier), onnx::constant_like(c, 0.5, y));
+  if (c.has("dx")) return onnx::mul(c, means, c.scalar_value(c.scalar("dx"), c.dtype_of(y)));
+
   Value x = onnx::cast(c, c.tensor("x"), c.dtype_of(y));
   std::int64_t along = axis;
   if (c.rank(x) == 1 && c.rank(y) > 1) {
-    // Of the points of one dim, to go with every row.
+    // Points of one dim go with every row.
     Shape shape(c.rank(y), Dim(1));
     shape[static_cast<std::size_t>(axis)] = c.size_of(x, 0);
     x = onnx::reshape(c, x, shape);
@@ -246,8 +240,22 @@ Results trapezoid(Call& c) {
     along += static_cast<std::int64_t>(c.rank(x)) - static_cast<std::int64_t>(c.rank(y));
   }
   const auto [right, left] = neighbours(x, along);
-  const Value areas = onnx::mul(c, onnx::mul(c, onnx::sub(c, right, left), heights), half);
-  return onnx::reduce(c, "ReduceSum", areas, {axis - static_cast<std::int64_t>(c.rank(y))}, false);
+  return onnx::mul(c, onnx::sub(c, right, left), means);
+}
+
+// aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+// aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
+Results trapezoid(Call& c) {
+  const Value y = float_tensor(c, "y");
+  const auto axis = c.axis("dim", c.rank(y));
+  return onnx::reduce(c, "ReduceSum", trapezoids(c, y, axis), {axis - static_cast<std::int64_t>(c.rank(y))}, false);
+}
+
+// aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+Results cumulative_trapezoid(Call& c) {
+  const Value y = float_tensor(c, "y");
+  const auto axis = c.axis("dim", c.rank(y));
+  return onnx::cumulative_sum(c, trapezoids(c, y, axis), axis - static_cast<std::int64_t>(c.rank(y)));
 }
 
 constexpr Entry kTable[] = {
@@ -255,6 +263,7 @@ constexpr Entry kTable[] = {
     {"aten::corrcoef", 9, corrcoef},
     {"aten::cosine_similarity", 9, cosine_similarity},
     {"aten::cov", 9, cov},
+    {"aten::cumulative_trapezoid", 9, cumulative_trapezoid},
     {"aten::dist", 9, dist},
     {"aten::frobenius_norm", 9, frobenius_norm},
     {"aten::linalg_matrix_norm", 9, linalg_matrix_norm},
