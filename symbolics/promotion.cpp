@@ -74,7 +74,8 @@ DType result_type(Call& c, const std::vector<Operand>& operands) {
   std::optional<DType> dims, zero_dim, number;
   for (const Operand& o : operands) {
     if (!o.tensor && !o.number) continue;
-    auto& category = o.number ? number : c.rank(o.tensor) > 0 ? dims : zero_dim;
+    // Of unknown rank (a branch decides it) is hardly ever a 0-d tensor.
+    auto& category = o.number ? number : o.tensor.rank() == std::size_t{0} ? zero_dim : dims;
     const DType dtype = o.number ? dtype_of_number(*o.number) : c.dtype_of(o.tensor);
     category = category ? promote(*category, dtype) : dtype;
   }

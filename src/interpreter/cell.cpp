@@ -72,7 +72,8 @@ bool same_datum(Machine& m, const Datum& a, const Datum& b) {
   if (const auto *x = a.get_if<TensorRef>(), *y = b.get_if<TensorRef>(); x && y) {
     const Scalar *p = unemitted(**x), *q = unemitted(**y);
     if (p || q) return p && q && same_datum(m, *p, *q);
-    return *x == *y || (m.tensors().read(*x) == m.tensors().read(*y) && m.builder().visible(m.tensors().read(*x)));
+    const Value v = m.tensors().read(*x);
+    return (*x == *y || v == m.tensors().read(*y)) && m.builder().visible(v);
   }
   if (const auto *x = a.get_if<Scalar>(), *y = b.get_if<Scalar>(); x && y) {
     const auto* dim = std::get_if<Dim>(&x->data());
@@ -338,7 +339,11 @@ void leaf_values(Machine& m, const Cell& cell, const Datum& datum, std::vector<V
 Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values, std::size_t& next) {
   switch (cell.kind) {
     case Kind::Fixed: case Kind::Unset: return cell.fixed;
-    case Kind::Tensor: return m.tensors().make(values.at(next++));
+    case Kind::Tensor: {
+      const Value v = values.at(next++);
+      m.builder().assume_type(v, cell.type);
+      return m.tensors().make(v);
+    }
     case Kind::Number: {
       const Value v = values.at(next++);
       if (cell.number == Scalar::Kind::Int) return Scalar(m.builder().symbol_of_value(v, "n"));
@@ -347,6 +352,7 @@ Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values
     case Kind::Sequence: {
       auto list = make_list({});
       if (const auto* pattern = cell.fixed.get_if<ListRef>()) list->element = (*pattern)->element;
+      m.builder().assume_type(values.at(next), cell.type);
       list->dynamic = DynamicItems{DynamicItems::Form::Sequence, values.at(next++)};
       return list;
     }

@@ -24,6 +24,8 @@ struct InputBinding {
     std::string name;  // of the graph input
     DType dtype = DType::Float32;
     Shape shape;
+    /// For an argument that is a Python number: a 0-d input (int64, float64 or bool) of which the graph decides.
+    bool is_number = false;
   };
   struct Sequence {  // List, Tuple
     bool is_list = true;

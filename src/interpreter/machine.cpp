@@ -119,14 +119,23 @@ void Machine::run_node(const program::Node& node, Frame& frame) {
   const auto checkpoint = builder_.checkpoint();
   const std::size_t journal_depth = journal_.depth();
   bool done = false;
-  try {
-    done = run_operator(node, frame, inputs, outputs);
-  } catch (const Rejection& rejection) {
+  const auto undo = [&] {
     builder_.unwind(checkpoint.depth);
     journal_.unwind(journal_depth);
     builder_.rollback(checkpoint);
     locate(node, frame);
+  };
+  try {
+    done = run_operator(node, frame, inputs, outputs);
+  } catch (const Rejection& rejection) {
+    undo();
     report_rejection(node.op->name, rejection, {});
+  } catch (const std::overflow_error& error) {  // of size arithmetic, as are domain errors (dim.h)
+    undo();
+    report(node.op->name, error.what());
+  } catch (const std::domain_error& error) {
+    undo();
+    report(node.op->name, error.what());
   }
   if (!done) return taint(node, frame);
   if (outputs.size() != node.outputs.size())
@@ -158,7 +167,10 @@ Datum Machine::bind(const InputBinding& binding) {
     ValueType type;
     type.dtype = tensor->dtype;
     type.shape = tensor->shape;
-    return tensors_.make(builder_.add_input(tensor->name, std::move(type)));
+    const Value value = builder_.add_input(tensor->name, std::move(type));
+    if (!tensor->is_number) return tensors_.make(value);
+    if (is_integral(tensor->dtype)) return Scalar(builder_.symbol_of_value(value, tensor->name));
+    return Scalar(tensor->dtype == DType::Bool ? Scalar::Kind::Bool : Scalar::Kind::Float, value);
   }
   if (const auto* sequence = std::get_if<InputBinding::Sequence>(&binding.data)) {
     std::vector<Datum> items;
@@ -257,6 +269,11 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
     Value copy = emit("Identity", {value});
     if (std::find(outputs.begin(), outputs.end(), copy) != outputs.end()) copy = emit("Identity", {copy});
     value = copy;
+  }
+  if (value.type().kind == ValueType::Kind::Tensor && !value.shape()) {
+    // ONNX's checker wants some shape for an output of the model.
+    warn(fmt::format("the rank of the output `{}` depends on the data; the model declares one dim for it", name));
+    builder_.assume_type(value, ValueType{ValueType::Kind::Tensor, std::nullopt, Shape{builder_.fresh_dim("size")}});
   }
   value.info()->name = builder_.unique_name(fixed_name ? options_.output_names[index] : name);
   model.graph.outputs.push_back(value);

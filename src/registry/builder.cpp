@@ -275,7 +275,16 @@ std::shared_ptr<Graph> Builder::close(const std::vector<Value>& outputs) {
       return std::find(values.begin(), values.end(), output) != values.end();
     };
     const bool own = !output.constant() && output.info()->scope == id && !among(graph.inputs);
-    graph.outputs.push_back(own && !among(graph.outputs) ? output : emit_unshared("Identity", output));
+    if (own && !among(graph.outputs)) {
+      graph.outputs.push_back(output);
+      continue;
+    }
+    if (output.type().kind == ValueType::Kind::Sequence && opset() < 14) {
+      Rejection rejection("passes a list on unchanged, for which ONNX `Identity` takes sequences");
+      rejection.first_opset = 14;
+      throw rejection;
+    }
+    graph.outputs.push_back(emit_unshared("Identity", output));
   }
   return suspend().owned;
 }

@@ -54,6 +54,8 @@ class Builder {
   /// A fresh symbol that an input of a subgraph will give (see subgraph).
   Dim fresh_dim(std::string_view hint, std::int64_t minimum = 0);
   void refine_shape(Value v, const Shape& shape);
+  /// Fills in what inference left open of a value that is known to have that type; sizes out of sight stay open.
+  void assume_type(Value v, const ValueType& type);
 
   // -- subgraphs: nodes go to the innermost open one --
   using NamedTypes = std::vector<std::pair<std::string, ValueType>>;

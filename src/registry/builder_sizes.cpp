@@ -72,6 +72,24 @@ void Builder::refine_shape(Value v, const Shape& shape) {
   }
 }
 
+void Builder::assume_type(Value v, const ValueType& type) {
+  ValueType& known = v.info()->type;
+  if (!known.dtype) known.dtype = type.dtype;
+  if (!type.shape || v.constant() || (known.shape && known.shape->size() != type.shape->size())) return;
+  const bool open = !known.shape;
+  if (open) known.shape = type.shape;
+  for (std::size_t i = 0; i < type.shape->size(); ++i) {
+    const Dim& dim = (*type.shape)[i];
+    Dim& mine = (*known.shape)[i];
+    if (visible(dim)) {
+      if (!mine.is_static()) mine = dim;
+    } else if (open) {
+      mine = known.kind == ValueType::Kind::Tensor ? symbol_of_axis(v, static_cast<std::int64_t>(i), "joined", 0)
+                                                   : fresh_dim("item");
+    }
+  }
+}
+
 Value Builder::int_vector(std::initializer_list<std::int64_t> ints) {
   return constant(Tensor::of_ints(std::span(ints.begin(), ints.size()), {static_cast<std::int64_t>(ints.size())}));
 }
