@@ -73,7 +73,8 @@ Results elu(Call& c) {
 
 // aten::selu(Tensor self) -> Tensor
 Results selu(Call& c) {
-  return c.op("Selu", {c.tensor("self")}, {{"alpha", 1.6732632423543772848}, {"gamma", 1.0507009873554804934}});
+  return c.op("Selu", {c.tensor("self")},
+              {{"alpha", 1.6732632423543772848}, {"gamma", 1.0507009873554804934}});
 }
 
 // aten::celu(Tensor self, Scalar alpha=1.0) -> Tensor
@@ -151,7 +152,9 @@ Results softshrink(Call& c) {
 }
 
 // aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
-Results hardshrink(Call& c) { return c.op("Shrink", {c.tensor("self")}, {{"lambd", c.number("lambd")}, {"bias", 0.0}}); }
+Results hardshrink(Call& c) {
+  return c.op("Shrink", {c.tensor("self")}, {{"lambd", c.number("lambd")}, {"bias", 0.0}});
+}
 
 // aten::log_sigmoid(Tensor self) -> Tensor
 Value log_sigmoid_of(Call& c, Value x) { return onnx::neg(c, c.op("Softplus", {onnx::neg(c, x)})); }

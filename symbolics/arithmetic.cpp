@@ -26,7 +26,8 @@ Value sum(Call& c, const Operand& first, const Operand& second, bool subtract) {
   const Value a = as(c, first, dtype);
   Value b = as(c, second, dtype);
   if (c.has("alpha"))
-    if (const Scalar alpha = c.scalar("alpha"); !alpha.equals(1)) b = onnx::mul(c, b, c.scalar_value(alpha, dtype));
+    if (const Scalar alpha = c.scalar("alpha"); !alpha.equals(1))
+      b = onnx::mul(c, b, c.scalar_value(alpha, dtype));
   if (!subtract) return onnx::add(c, a, b);
   if (dtype == DType::Bool) c.reject("subtracts bool tensors, which torch refuses too");
   return onnx::sub(c, a, b);
@@ -112,7 +113,8 @@ Results pow(Call& c) {
 
 // aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 Results float_power(Call& c) {
-  return onnx::pow(c, as(c, operand(c, "self"), DType::Float64), as(c, operand(c, "exponent"), DType::Float64));
+  return onnx::pow(c, as(c, operand(c, "self"), DType::Float64),
+                   as(c, operand(c, "exponent"), DType::Float64));
 }
 
 // aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor
@@ -134,7 +136,8 @@ Value without_nan(Call& c, Value a, Value b) {
 }
 
 /// Clamps to the bounds that are there, in the common dtype of all.
-Value clamped(Call& c, const std::optional<std::string_view> low, const std::optional<std::string_view> high) {
+Value clamped(Call& c, const std::optional<std::string_view> low,
+              const std::optional<std::string_view> high) {
   const auto bound = [&](std::optional<std::string_view> name) -> std::optional<Operand> {
     if (!name || c.is_none(*name)) return std::nullopt;
     return operand(c, *name);
@@ -197,7 +200,8 @@ Value hypot_of(Call& c, Value a, Value b) {
 /// x * f(y), and 0 where x is 0 (whatever y is, but NaN).
 Value zero_times(Call& c, Value x, Value y, Value f) {
   const Value zero = zero_like(c, x);
-  const Value silent = onnx::logical_and(c, onnx::equal(c, x, zero), onnx::logical_not(c, onnx::is_nan(c, y)));
+  const Value silent =
+      onnx::logical_and(c, onnx::equal(c, x, zero), onnx::logical_not(c, onnx::is_nan(c, y)));
   return onnx::where(c, silent, zero, onnx::mul(c, x, f));
 }
 

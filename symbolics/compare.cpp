@@ -17,9 +17,11 @@ Value close(Call& c) {
   if (!is_floating(c.dtype_of(a)) && c.number("rtol") == 0 && c.number("atol") < 1) return same;
   // Integers are compared as real numbers.
   const bool real = is_floating(c.dtype_of(a));
-  const Value x = real ? a : onnx::cast(c, a, DType::Float64), y = real ? b : onnx::cast(c, b, DType::Float64);
+  const Value x = real ? a : onnx::cast(c, a, DType::Float64),
+              y = real ? b : onnx::cast(c, b, DType::Float64);
   const auto number = [&](double v) { return onnx::constant_like(c, v, x); };
-  const Value allowed = onnx::add(c, number(c.number("atol")), onnx::mul(c, number(c.number("rtol")), onnx::abs(c, y)));
+  const Value allowed =
+      onnx::add(c, number(c.number("atol")), onnx::mul(c, number(c.number("rtol")), onnx::abs(c, y)));
   const Value gap = onnx::abs(c, onnx::sub(c, x, y));
   // An infinite gap is within an infinite allowance, yet not close.
   const Value finite = onnx::less(c, gap, number(std::numeric_limits<double>::infinity()));

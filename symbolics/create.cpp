@@ -37,13 +37,13 @@ Results full(Call& c) {
 template <int Number>
 Results filled_like(Call& c) {
   const Value x = c.tensor("self");
-  return onnx::full(c, c.sizes_of(x), Number, dtype_or(c, c.dtype_of(x)));
+  return onnx::full_like(c, x, Number, c.dtype("dtype"));
 }
 
 // aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, ...) -> Tensor
 Results full_like(Call& c) {
   const Value x = c.tensor("self");
-  return onnx::full(c, c.sizes_of(x), c.scalar("fill_value"), dtype_or(c, c.dtype_of(x)));
+  return onnx::full_like(c, x, c.scalar("fill_value"), c.dtype("dtype"));
 }
 
 // aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, ...) -> Tensor
@@ -64,13 +64,13 @@ Results zero(Call& c) { return onnx::full_like(c, c.tensor("self"), 0); }
 // aten::fill.Tensor(Tensor self, Tensor value) -> Tensor
 Results fill(Call& c) {
   const Value x = c.tensor("self");
-  return onnx::expand(c, as(c, operand(c, "value"), c.dtype_of(x)), c.sizes_of(x));
+  return onnx::expand_as(c, as(c, operand(c, "value"), c.dtype_of(x)), x);
 }
 
 // aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor
 Results copy(Call& c) {
   const Value x = c.tensor("self");
-  return onnx::expand(c, onnx::cast(c, c.tensor("src"), c.dtype_of(x)), c.sizes_of(x));
+  return onnx::expand_as(c, onnx::cast(c, c.tensor("src"), c.dtype_of(x)), x);
 }
 
 // aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, ...) -> Tensor
@@ -103,7 +103,8 @@ Value tensor_of(Call& c, const Argument& data, DType dtype) {
 // aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)
 Results tensor(Call& c) {
   const Argument& data = c.argument(c.has("data") ? "data" : "t");
-  if (const auto* value = std::get_if<Value>(&data.data)) return onnx::cast(c, *value, dtype_or(c, c.dtype_of(*value)));
+  if (const auto* value = std::get_if<Value>(&data.data))
+    return onnx::cast(c, *value, dtype_or(c, c.dtype_of(*value)));
   const auto* list = std::get_if<Argument::List>(&data.data);
   Scalar::Kind kind = list && list->empty() ? Scalar::Kind::Float : Scalar::Kind::Bool;
   find_kind(data, kind);
@@ -142,8 +143,8 @@ Results arange(Call& c) {
   if (!c.has_opset(11)) c.needs_opset(11, "`Range` over numbers that are not whole exists from opset 11 on");
   const DType dtype = dtype_or(c, DType::Float32);
   const DType counted = dtype == DType::Float64 ? DType::Float64 : DType::Float32;
-  const Value range =
-      c.op("Range", {c.scalar_value(start, counted), c.scalar_value(end, counted), c.scalar_value(step, counted)});
+  const Value range = c.op(
+      "Range", {c.scalar_value(start, counted), c.scalar_value(end, counted), c.scalar_value(step, counted)});
   return onnx::cast(c, range, dtype);
 }
 

@@ -20,7 +20,8 @@ Value joined(Call& c, std::vector<Value> tensors, std::int64_t axis) {
   // A 1-d tensor without elements may stand among tensors of any rank, and adds nothing.
   const auto adds_nothing = [&](Value x) { return c.rank(x) == 1 && c.shape(x)[0] == 0; };
   std::vector<Value> kept;
-  std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(kept), [&](Value x) { return !adds_nothing(x); });
+  std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(kept),
+               [&](Value x) { return !adds_nothing(x); });
   if (kept.empty()) return tensors.front();
   return onnx::concat(c, kept, axis);
 }

@@ -18,7 +18,8 @@ template <onnx::Name OnBool, onnx::Name OnBits>
 Results bitwise(Call& c) {
   const auto [a, b] = promoted(c, "self", "other");
   if (c.dtype_of(a) == DType::Bool) return c.op(OnBool.text, {a, b});
-  if (!c.has_opset(18)) c.needs_opset(18, std::string("`") + OnBits.text + "` on integers exists from opset 18 on");
+  if (!c.has_opset(18))
+    c.needs_opset(18, std::string("`") + OnBits.text + "` on integers exists from opset 18 on");
   return c.op(OnBits.text, {a, b});
 }
 

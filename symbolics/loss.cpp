@@ -100,7 +100,8 @@ Value weighted(Call& c, Value loss, std::string_view weight) {
 Results binary_cross_entropy(Call& c) {
   const auto [x, target] = promoted(c, "self", "target");
   const Value floor = number(c, -100, x);  // where torch cuts the logarithm off
-  const Value yes = onnx::maximum(c, onnx::log(c, x), floor), no = onnx::maximum(c, onnx::log(c, one_minus(c, x)), floor);
+  const Value yes = onnx::maximum(c, onnx::log(c, x), floor),
+              no = onnx::maximum(c, onnx::log(c, one_minus(c, x)), floor);
   const Value sum = onnx::add(c, onnx::mul(c, target, yes), onnx::mul(c, one_minus(c, target), no));
   return reduced(c, weighted(c, onnx::neg(c, sum), "weight"));
 }
@@ -123,7 +124,8 @@ Results kl_div(Call& c) {
   const auto [x, target] = promoted(c, "self", "target");
   if (c.flag("log_target")) return reduced(c, onnx::mul(c, onnx::exp(c, target), onnx::sub(c, target, x)));
   const Value zero = number(c, 0, x);
-  const Value entropy = onnx::where(c, onnx::equal(c, target, zero), zero, onnx::mul(c, target, onnx::log(c, target)));
+  const Value entropy =
+      onnx::where(c, onnx::equal(c, target, zero), zero, onnx::mul(c, target, onnx::log(c, target)));
   return reduced(c, onnx::sub(c, entropy, onnx::mul(c, target, x)));
 }
 
@@ -155,8 +157,9 @@ Classification classification(Call& c) {
 Value class_loss(Call& c, std::string_view op, const Classification& k) {
   constexpr std::string_view kReductions[] = {"none", "mean", "sum"};
   const Reduction reduction = reduction_of(c);
-  const Value loss = c.op(op, {k.scores, k.target, k.weight},
-                          {{"reduction", kReductions[static_cast<int>(reduction)]}, {"ignore_index", c.integer("ignore_index")}});
+  const Value loss = c.op(
+      op, {k.scores, k.target, k.weight},
+      {{"reduction", kReductions[static_cast<int>(reduction)]}, {"ignore_index", c.integer("ignore_index")}});
   return k.lone && reduction == Reduction::None ? onnx::squeeze(c, loss, {0}) : loss;
 }
 
@@ -181,9 +184,11 @@ Value soft_class_loss(Call& c, const Classification& k, Value shares) {
 Value smoothed_class_loss(Call& c, const Classification& k, double smoothing) {
   const DType dtype = c.dtype_of(k.scores);
   const Dim classes = c.size_of(k.scores, 1);
-  const Value ignored = onnx::equal(c, k.target, c.constant(Tensor::scalar(c.integer("ignore_index"), c.dtype_of(k.target))));
+  const Value ignored =
+      onnx::equal(c, k.target, c.constant(Tensor::scalar(c.integer("ignore_index"), c.dtype_of(k.target))));
   const Value kept = onnx::cast(c, onnx::logical_not(c, ignored), dtype);
-  const Value numbers = along_classes(c, onnx::cast(c, onnx::range(c, 0, classes), c.dtype_of(k.target)), k.scores);
+  const Value numbers =
+      along_classes(c, onnx::cast(c, onnx::range(c, 0, classes), c.dtype_of(k.target)), k.scores);
   const Value hit = onnx::cast(c, onnx::equal(c, numbers, onnx::unsqueeze(c, k.target, {1})), dtype);
   const Value even = onnx::div(c, c.constant(smoothing, dtype), c.scalar_value(Scalar(classes), dtype));
   const Value shares = onnx::add(c, onnx::mul(c, hit, c.constant(1 - smoothing, dtype)), even);
@@ -208,7 +213,8 @@ Results cross_entropy_loss(Call& c) {
     // The target holds the share of each class.
     Value shares = k.target;
     if (smoothing != 0) {
-      const Value even = onnx::div(c, number(c, smoothing, shares), c.scalar_value(Scalar(c.size_of(k.scores, 1)), c.dtype_of(shares)));
+      const Value even = onnx::div(c, number(c, smoothing, shares),
+                                   c.scalar_value(Scalar(c.size_of(k.scores, 1)), c.dtype_of(shares)));
       shares = onnx::add(c, onnx::mul(c, shares, number(c, 1 - smoothing, shares)), even);
     }
     loss = reduced(c, soft_class_loss(c, k, shares));
@@ -255,7 +261,8 @@ Results triplet_margin_loss(Call& c) {
   const Value near = euclidean(c, anchor, positive, p, eps);
   Value far = euclidean(c, anchor, negative, p, eps);
   if (c.flag("swap")) far = onnx::minimum(c, far, euclidean(c, positive, negative, p, eps));
-  return reduced(c, at_least_zero(c, onnx::add(c, onnx::sub(c, near, far), number(c, c.number("margin"), near))));
+  return reduced(
+      c, at_least_zero(c, onnx::add(c, onnx::sub(c, near, far), number(c, c.number("margin"), near))));
 }
 
 // aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor
@@ -263,12 +270,15 @@ Results cosine_embedding_loss(Call& c) {
   const auto [a, b] = promoted(c, "input1", "input2");
   const Value target = c.tensor("target");
   const std::int64_t axis = c.rank(target) == 0 ? 0 : 1;
-  const auto sum = [&](Value x, Value y) { return onnx::reduce(c, "ReduceSum", onnx::mul(c, x, y), {axis}, false); };
+  const auto sum = [&](Value x, Value y) {
+    return onnx::reduce(c, "ReduceSum", onnx::mul(c, x, y), {axis}, false);
+  };
   const Value eps = number(c, 1e-12, a);
   const Value size = onnx::mul(c, onnx::add(c, sum(a, a), eps), onnx::add(c, sum(b, b), eps));
   const Value cosine = onnx::div(c, sum(a, b), onnx::sqrt(c, size));
   const Value zero = number(c, 0, a);
-  const Value alike = onnx::where(c, onnx::equal(c, target, number(c, 1, target)), one_minus(c, cosine), zero);
+  const Value alike =
+      onnx::where(c, onnx::equal(c, target, number(c, 1, target)), one_minus(c, cosine), zero);
   const Value gap = at_least_zero(c, onnx::sub(c, cosine, number(c, c.number("margin"), a)));
   const Value apart = onnx::where(c, onnx::equal(c, target, number(c, -1, target)), gap, zero);
   return reduced(c, onnx::add(c, alike, apart));

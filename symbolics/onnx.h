@@ -46,7 +46,7 @@ Value reshape(Call& c, Value x, const Shape& shape);
 /// To 1-d.
 Value flatten_all(Call& c, Value x);
 Value unsqueeze(Call& c, Value x, std::vector<std::int64_t> axes);  // axes of the result
-Value squeeze(Call& c, Value x, std::vector<std::int64_t> axes);    // the caller knows that they are of size 1
+Value squeeze(Call& c, Value x, std::vector<std::int64_t> axes);  // the caller knows that they are of size 1
 Value transpose(Call& c, Value x, std::vector<std::int64_t> permutation);
 /// With at least 1, 2 or 3 dims, the new ones where torch's atleast_*d puts them.
 Value at_least_dims(Call& c, Value x, std::size_t rank);
@@ -77,8 +77,10 @@ Value range(Call& c, const Dim& start, const Dim& end, std::int64_t step = 1);
 Dim open_size(Call& c, Value v, std::int64_t axis, std::string_view hint);
 /// A tensor of that shape filled with one value.
 Value full(Call& c, const Shape& shape, const Scalar& value, DType dtype);
-/// The same, in the shape and dtype of x.
-Value full_like(Call& c, Value x, const Scalar& value);
+/// The same, in the shape of x (whose rank need not be known) and its dtype or another.
+Value full_like(Call& c, Value x, const Scalar& value, std::optional<DType> dtype = std::nullopt);
+/// Broadcasts to the shape of `like`, whose rank need not be known.
+Value expand_as(Call& c, Value x, Value like);
 /// The shape that both broadcast to.
 Shape broadcast_shape(Call& c, const Shape& a, const Shape& b);
 
@@ -107,7 +109,7 @@ Value sub(Call& c, Value a, Value b);
 Value mul(Call& c, Value a, Value b);
 Value div(Call& c, Value a, Value b);  // ONNX Div: truncates integers
 Value neg(Call& c, Value x);
-Value abs(Call& c, Value x);           // unsigned and bool: themselves
+Value abs(Call& c, Value x);  // unsigned and bool: themselves
 Value exp(Call& c, Value x);
 Value log(Call& c, Value x);
 Value reciprocal(Call& c, Value x);
@@ -117,17 +119,17 @@ Value maximum(Call& c, Value a, Value b);
 Value minimum(Call& c, Value a, Value b);
 Value pow(Call& c, Value a, Value b);
 Value sqrt(Call& c, Value x);
-Value floor(Call& c, Value x);         // integers: themselves
-Value ceil(Call& c, Value x);          // integers: themselves
-Value trunc(Call& c, Value x);         // towards zero; integers: themselves
-Value round(Call& c, Value x);         // halves to even; integers: themselves
+Value floor(Call& c, Value x);  // integers: themselves
+Value ceil(Call& c, Value x);   // integers: themselves
+Value trunc(Call& c, Value x);  // towards zero; integers: themselves
+Value round(Call& c, Value x);  // halves to even; integers: themselves
 Value sign(Call& c, Value x);
 Value where(Call& c, Value condition, Value a, Value b);
 Value equal(Call& c, Value a, Value b);
 Value not_equal(Call& c, Value a, Value b);
 Value less(Call& c, Value a, Value b);
 Value greater(Call& c, Value a, Value b);
-Value less_equal(Call& c, Value a, Value b);     // composed below 12, false on NaN as in torch
+Value less_equal(Call& c, Value a, Value b);  // composed below 12, false on NaN as in torch
 Value greater_equal(Call& c, Value a, Value b);
 Value logical_not(Call& c, Value x);
 Value logical_and(Call& c, Value a, Value b);

@@ -28,7 +28,8 @@ Value slice_node(Call& c, Value x, std::int64_t axis, const Dim& start, const Di
   }
   if (step == 1 && start.is_static() && end.is_static()) {
     using Ints = std::vector<std::int64_t>;
-    return c.op("Slice", {x}, {{"starts", Ints{*start.known()}}, {"ends", Ints{*end.known()}}, {"axes", Ints{axis}}});
+    return c.op("Slice", {x},
+                {{"starts", Ints{*start.known()}}, {"ends", Ints{*end.known()}}, {"axes", Ints{axis}}});
   }
   const Dim size = c.size_of(x, axis);
   const auto first = clamped(start, size);
@@ -53,7 +54,8 @@ Value pad_node(Call& c, Value x, const Shape& amounts, std::string_view mode, st
     for (std::size_t i = 0; i < rank; ++i) {
       const auto axis = static_cast<std::int64_t>(i);
       std::vector<Value> parts{x};
-      if (amounts[i] != 0) parts.insert(parts.begin(), slice(c, x, axis, c.size_of(x, axis) - amounts[i], kEnd));
+      if (amounts[i] != 0)
+        parts.insert(parts.begin(), slice(c, x, axis, c.size_of(x, axis) - amounts[i], kEnd));
       if (amounts[rank + i] != 0) parts.push_back(slice(c, x, axis, 0, amounts[rank + i]));
       x = concat(c, parts, axis);
     }
@@ -100,7 +102,8 @@ Value slice(Call& c, Value x, std::int64_t axis, const Dim& start, const Dim& en
   const auto last = clamped(end, size);
   if (step == 1 && first && last && *first == 0 && *last == size) return x;
   if (x.constant() && start.is_static() && end.is_static()) {
-    const auto folded = c.fold("aten::slice.Tensor", {x, Scalar(axis), Scalar(start), Scalar(end), Scalar(step)});
+    const auto folded =
+        c.fold("aten::slice.Tensor", {x, Scalar(axis), Scalar(start), Scalar(end), Scalar(step)});
     if (folded) return *folded;
   }
   const Value result = slice_node(c, x, axis, start, end, step);
@@ -143,7 +146,8 @@ Value pad(Call& c, Value x, const std::vector<std::pair<Dim, Dim>>& pads, std::s
   const auto cropped = [&](Value v) {
     for (std::size_t i = 0; i < pads.size(); ++i) {
       const auto& [low, high] = pads[i];
-      v = slice(c, v, static_cast<std::int64_t>(i), crops(low) ? -low : Dim(0), crops(high) ? high : Dim(kEnd));
+      v = slice(c, v, static_cast<std::int64_t>(i), crops(low) ? -low : Dim(0),
+                crops(high) ? high : Dim(kEnd));
     }
     return v;
   };

@@ -152,11 +152,11 @@ Value clip(Call& c, Value x, Value low, Value high) {
 
 Value is_nan(Call& c, Value x) {
   if (is_float(c, x)) return unary(c, "IsNaN", "aten::isnan", x);
-  return full(c, c.sizes_of(x), Scalar(false), DType::Bool);
+  return full_like(c, x, Scalar(false), DType::Bool);
 }
 
 Value is_inf(Call& c, Value x, bool negative, bool positive) {
-  if (!is_float(c, x)) return full(c, c.sizes_of(x), Scalar(false), DType::Bool);
+  if (!is_float(c, x)) return full_like(c, x, Scalar(false), DType::Bool);
   if (c.has_opset(10))
     return c.op("IsInf", {x}, {{"detect_negative", negative}, {"detect_positive", positive}});
   const double infinity = std::numeric_limits<double>::infinity();

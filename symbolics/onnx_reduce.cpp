@@ -117,14 +117,16 @@ std::pair<Value, Value> top_k(Call& c, Value x, const Dim& k, std::int64_t axis,
 
   std::vector<Value> results;
   if (c.has_opset(11)) {
-    results = c.op("TopK", 2, {source, c.shape_value({k})}, {{"axis", axis}, {"largest", largest}, {"sorted", sorted}});
+    results = c.op("TopK", 2, {source, c.shape_value({k})},
+                   {{"axis", axis}, {"largest", largest}, {"sorted", sorted}});
   } else {
     // Only the largest can be asked for here.
     const Value signed_source = largest ? source : neg(c, source);
     if (c.has_opset(10)) {
       results = c.op("TopK", 2, {signed_source, c.shape_value({k})}, {{"axis", axis}});
     } else {
-      if (!k.is_static()) c.needs_opset(10, "`TopK` takes a number of elements that is not known at export from 10 on");
+      if (!k.is_static())
+        c.needs_opset(10, "`TopK` takes a number of elements that is not known at export from 10 on");
       results = c.op("TopK", 2, {signed_source}, {{"axis", axis}, {"k", *k.known()}});
     }
     if (!largest) results[0] = neg(c, results[0]);

@@ -58,8 +58,10 @@ Value reshape(Call& c, Value x, const Shape& shape) {
   const auto numbers = reshape_numbers(x, shape);
   const bool has_zero = std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d == 0; });
   if (has_zero && c.has_opset(14)) attributes.set({"allowzero", 1});
-  if (has_zero && !c.has_opset(14)) c.needs_opset(14, "reshapes to a size of 0, which `Reshape` can say from opset 14 on");
-  const Value result = c.op("Reshape", {x, numbers ? c.constant(*numbers) : c.shape_value(shape)}, attributes);
+  if (has_zero && !c.has_opset(14))
+    c.needs_opset(14, "reshapes to a size of 0, which `Reshape` can say from opset 14 on");
+  const Value result =
+      c.op("Reshape", {x, numbers ? c.constant(*numbers) : c.shape_value(shape)}, attributes);
   c.set_shape(result, shape);
   return result;
 }
@@ -75,8 +77,8 @@ Value unsqueeze(Call& c, Value x, std::vector<std::int64_t> axes) {
   Shape shape = c.shape(x);
   for (const auto axis : axes) shape.insert(shape.begin() + axis, 1);
   if (x.constant()) return redimensioned(c, x, *static_shape(shape));
-  const Value result = c.has_opset(13) ? c.op("Unsqueeze", {x, c.constant(axes)})
-                                       : c.op("Unsqueeze", {x}, {{"axes", axes}});
+  const Value result =
+      c.has_opset(13) ? c.op("Unsqueeze", {x, c.constant(axes)}) : c.op("Unsqueeze", {x}, {{"axes", axes}});
   c.set_shape(result, shape);
   return result;
 }
@@ -87,8 +89,8 @@ Value squeeze(Call& c, Value x, std::vector<std::int64_t> axes) {
   Shape shape = c.shape(x);
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) shape.erase(shape.begin() + *axis);
   if (x.constant()) return redimensioned(c, x, *static_shape(shape));
-  const Value result = c.has_opset(13) ? c.op("Squeeze", {x, c.constant(axes)})
-                                       : c.op("Squeeze", {x}, {{"axes", axes}});
+  const Value result =
+      c.has_opset(13) ? c.op("Squeeze", {x, c.constant(axes)}) : c.op("Squeeze", {x}, {{"axes", axes}});
   c.set_shape(result, shape);
   return result;
 }

@@ -56,11 +56,12 @@ Value range(Call& c, const Dim& start, const Dim& end, std::int64_t step) {
   }
   Value result;
   if (c.has_opset(11)) {
-    result = c.op("Range", {c.size_value(start), c.size_value(end), c.constant(static_cast<double>(step), DType::Int64)});
+    result = c.op("Range", {c.size_value(start), c.size_value(end),
+                            c.constant(static_cast<double>(step), DType::Int64)});
   } else {
     // The places of the ones in a tensor of ones are 0, 1, 2, ...
-    const Value ones = c.op("ConstantOfShape", {c.shape_value({length})},
-                            {{"value", one_element(Scalar(1), DType::Int64)}});
+    const Value ones =
+        c.op("ConstantOfShape", {c.shape_value({length})}, {{"value", one_element(Scalar(1), DType::Int64)}});
     result = reshape(c, c.op("NonZero", {ones}), {length});
     if (step != 1) result = mul(c, result, c.constant(static_cast<double>(step), DType::Int64));
     if (first != 0) result = add(c, result, c.size_value(start));
@@ -75,13 +76,23 @@ Value full(Call& c, const Shape& shape, const Scalar& value, DType dtype) {
   const Tensor element = one_element(value, dtype);
   if (dims && product(shape).known().value_or(0) <= kSmallTensor) return c.constant(repeated(element, *dims));
   // The attribute cannot be cast around: bfloat16 is not among its types below 20.
-  if (dtype == DType::BFloat16 && !c.has_opset(20)) return cast(c, full(c, shape, value, DType::Float32), dtype);
+  if (dtype == DType::BFloat16 && !c.has_opset(20))
+    return cast(c, full(c, shape, value, DType::Float32), dtype);
   const Value result = c.op("ConstantOfShape", {c.shape_value(shape)}, {{"value", element}});
   c.set_shape(result, shape);
   return result;
 }
 
-Value full_like(Call& c, Value x, const Scalar& value) { return full(c, c.sizes_of(x), value, c.dtype_of(x)); }
+Value full_like(Call& c, Value x, const Scalar& value, std::optional<DType> dtype) {
+  const DType to = dtype.value_or(c.dtype_of(x));
+  if (x.shape()) return full(c, c.sizes_of(x), value, to);
+  return expand_as(c, c.scalar_value(value, to), x);
+}
+
+Value expand_as(Call& c, Value x, Value like) {
+  if (like.shape()) return expand(c, x, c.sizes_of(like));
+  return c.op("Expand", {x, c.op("Shape", {like})});
+}
 
 Value triangle(Call& c, const Dim& rows, const Dim& columns, const Dim& diagonal, bool upper) {
   const Value row = unsqueeze(c, range(c, diagonal, rows + diagonal), {1});
@@ -90,7 +101,8 @@ Value triangle(Call& c, const Dim& rows, const Dim& columns, const Dim& diagonal
 }
 
 Value trilu(Call& c, Value x, std::int64_t diagonal, bool upper) {
-  if (c.has_opset(14)) return c.op("Trilu", {x, c.constant(static_cast<double>(diagonal), DType::Int64)}, {{"upper", upper}});
+  if (c.has_opset(14))
+    return c.op("Trilu", {x, c.constant(static_cast<double>(diagonal), DType::Int64)}, {{"upper", upper}});
   const Shape shape = c.sizes_of(x);
   if (shape.size() < 2) c.reject("needs at least two dims");
   const Value kept = triangle(c, shape[shape.size() - 2], shape.back(), diagonal, upper);

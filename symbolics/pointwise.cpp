@@ -19,7 +19,9 @@ Value expm1(Call& c, Value x) { return onnx::sub(c, onnx::exp(c, x), constant_li
 Value log1p(Call& c, Value x) { return onnx::log(c, onnx::add(c, x, constant_like(c, 1, x))); }
 Value exp2(Call& c, Value x) { return onnx::pow(c, constant_like(c, 2, x), x); }
 Value log2(Call& c, Value x) { return onnx::div(c, onnx::log(c, x), constant_like(c, std::numbers::ln2, x)); }
-Value log10(Call& c, Value x) { return onnx::div(c, onnx::log(c, x), constant_like(c, std::numbers::ln10, x)); }
+Value log10(Call& c, Value x) {
+  return onnx::div(c, onnx::log(c, x), constant_like(c, std::numbers::ln10, x));
+}
 Value deg2rad(Call& c, Value x) { return onnx::mul(c, x, constant_like(c, std::numbers::pi / 180, x)); }
 Value rad2deg(Call& c, Value x) { return onnx::mul(c, x, constant_like(c, 180 / std::numbers::pi, x)); }
 Value frac(Call& c, Value x) { return onnx::sub(c, x, onnx::trunc(c, x)); }
@@ -88,15 +90,16 @@ Results is_negative_infinite(Call& c) { return onnx::is_inf(c, c.tensor("self"),
 // aten::isfinite(Tensor self) -> Tensor
 Results is_finite(Call& c) {
   const Value x = c.tensor("self");
-  if (!is_floating(c.dtype_of(x))) return onnx::full(c, c.sizes_of(x), Scalar(true), DType::Bool);
+  if (!is_floating(c.dtype_of(x))) return onnx::full_like(c, x, Scalar(true), DType::Bool);
   return onnx::logical_not(c, onnx::logical_or(c, onnx::is_inf(c, x), onnx::is_nan(c, x)));
 }
 
 // aten::isreal(Tensor self) -> Tensor
 Results is_real(Call& c) {
   const Value x = c.tensor("self");
-  if (is_complex(c.dtype_of(x))) c.reject("asks whether complex numbers are real, and ONNX has no complex arithmetic");
-  return onnx::full(c, c.sizes_of(x), Scalar(true), DType::Bool);
+  if (is_complex(c.dtype_of(x)))
+    c.reject("asks whether complex numbers are real, and ONNX has no complex arithmetic");
+  return onnx::full_like(c, x, Scalar(true), DType::Bool);
 }
 
 // aten::signbit(Tensor self) -> Tensor
@@ -143,7 +146,8 @@ Results angle(Call& c) {
 template <onnx::Name What>
 Results of_real(Call& c) {
   const Value x = c.tensor("self");
-  if (is_complex(c.dtype_of(x))) c.reject(std::string(What.text) + " of a complex tensor, which ONNX cannot express");
+  if (is_complex(c.dtype_of(x)))
+    c.reject(std::string(What.text) + " of a complex tensor, which ONNX cannot express");
   return x;
 }
 

@@ -57,7 +57,9 @@ DType promote(DType a, DType b) {
   if (a == b) return a;
   const int kind = std::max(kind_of(a), kind_of(b));
   if (kind == 3) {
-    const auto real = [](DType d) { return is_complex(d) ? real_of(d) : is_floating(d) ? d : DType::Float32; };
+    const auto real = [](DType d) {
+      return is_complex(d) ? real_of(d) : is_floating(d) ? d : DType::Float32;
+    };
     const bool wide = real(a) == DType::Float64 || real(b) == DType::Float64;
     return wide ? DType::Complex128 : DType::Complex64;
   }

@@ -11,9 +11,9 @@
 namespace pt2onnx {
 
 struct Operand {
-  Operand(Value t) : tensor(t) {}                    // NOLINT
-  Operand(Scalar s) : number(std::move(s)) {}        // NOLINT
-  Value tensor;                                      // absent: a Python number
+  Operand(Value t) : tensor(t) {}              // NOLINT
+  Operand(Scalar s) : number(std::move(s)) {}  // NOLINT
+  Value tensor;                                // absent: a Python number
   std::optional<Scalar> number;
 };
 

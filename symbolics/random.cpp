@@ -103,7 +103,8 @@ Results normal_into(Call& c) {
 Results normal_around(Call& c) {
   if (c.has("self")) return normal_into(c);
   if (c.has("size"))
-    return normal(c, c.sizes("size"), c.dtype("dtype").value_or(DType::Float32), c.number("mean"), c.number("std"));
+    return normal(c, c.sizes("size"), c.dtype("dtype").value_or(DType::Float32), c.number("mean"),
+                  c.number("std"));
   const Operand mean = operand(c, "mean"), deviation = operand(c, "std");
   const DType dtype = float_result_type(c, {mean, deviation});
   const Value center = as(c, mean, dtype), scale = as(c, deviation, dtype);
@@ -160,7 +161,7 @@ Results native_dropout(Call& c) {
   if (c.optional_flag("train").value_or(true) && c.number("p") != 0)
     c.reject("drops elements at random in training mode", "export the module in eval mode");
   const Value x = c.tensor("input");
-  return {x, onnx::full(c, c.sizes_of(x), true, DType::Bool)};
+  return {x, onnx::full_like(c, x, true, DType::Bool)};
 }
 
 constexpr Entry kTable[] = {

@@ -50,7 +50,8 @@ Results cumprod_by_parts(Call& c) {
   if (c.rank(x) == 0) return x;
   const auto axis = c.axis("dim", c.rank(x));
   if (const auto size = c.size_of(x, axis).known())
-    return doubled(c, x, axis, *size, onnx::constant_like(c, 1, x), [&](Value a, Value b) { return onnx::mul(c, a, b); });
+    return doubled(c, x, axis, *size, onnx::constant_like(c, 1, x),
+                   [&](Value a, Value b) { return onnx::mul(c, a, b); });
   // One product after another, along the dim brought to the front.
   const Value moved = onnx::swap_axes(c, x, axis, 0);
   Shape slice = c.sizes_of(moved);
@@ -71,7 +72,9 @@ Results running_extreme(Call& c) {
   if (c.rank(x) == 0) return {x, c.constant(0, DType::Int64)};
   const auto axis = c.axis("dim", c.rank(x));
   const std::int64_t size = known_size(c, x, axis);
-  const auto further = [&](Value a, Value b) { return Maximum ? onnx::maximum(c, a, b) : onnx::minimum(c, a, b); };
+  const auto further = [&](Value a, Value b) {
+    return Maximum ? onnx::maximum(c, a, b) : onnx::minimum(c, a, b);
+  };
   // The first element is as good as neutral: it takes part in every running extreme.
   Value values = x;
   for (std::int64_t width = 1; width < size; width *= 2) {
@@ -83,7 +86,8 @@ Results running_extreme(Call& c) {
   along[static_cast<std::size_t>(axis)] = size;
   const Value place = onnx::reshape(c, onnx::range(c, 0, size), along);
   const Value zero = c.constant(0, DType::Int64);
-  const Value reached = onnx::where(c, onnx::equal(c, x, values), onnx::expand(c, place, c.sizes_of(x)), zero);
+  const Value reached =
+      onnx::where(c, onnx::equal(c, x, values), onnx::expand(c, place, c.sizes_of(x)), zero);
   const Value indices =
       doubled(c, reached, axis, size, zero, [&](Value a, Value b) { return onnx::maximum(c, a, b); });
   return {values, indices};

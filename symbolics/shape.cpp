@@ -205,7 +205,7 @@ Results expand(Call& c) {
 }
 
 // aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-Results expand_as(Call& c) { return onnx::expand(c, c.tensor("self"), c.sizes_of(c.tensor("other"))); }
+Results expand_as(Call& c) { return onnx::expand_as(c, c.tensor("self"), c.tensor("other")); }
 
 // aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]
 Results broadcast_tensors(Call& c) {
@@ -288,7 +288,8 @@ Results pixel_shuffle(Call& c) {
     return c.op("DepthToSpace", {x}, {{"blocksize", r}, {"mode", "CRD"}});
   // [..., C r r, H, W] -> [..., C, H, r, W, r]
   const auto lead = static_cast<std::int64_t>(shape.size()) - 3;
-  const Dim channels = floor_div(shape[at(lead)], r * r), height = shape[at(lead + 1)], width = shape[at(lead + 2)];
+  const Dim channels = floor_div(shape[at(lead)], r * r), height = shape[at(lead + 1)],
+            width = shape[at(lead + 2)];
   const Shape batch(shape.begin(), shape.begin() + lead);
   const auto shaped = [&](std::initializer_list<Dim> tail) {
     Shape s = batch;

@@ -178,7 +178,8 @@ Results chunk(Call& c) {
   const Dim part = ceil_div(size, chunks);
   if (size.is_static() || chunks == 1) return split_evenly(c, x, axis, part);
   // Of a dynamic size there may be fewer chunks than asked for, unless it divides evenly or there are two.
-  if (chunks != 2 && mod(size, chunks) != 0) c.reject("cuts a dynamic dim into a number of chunks that depends on its size");
+  if (chunks != 2 && mod(size, chunks) != 0)
+    c.reject("cuts a dynamic dim into a number of chunks that depends on its size");
   Shape sizes(at(chunks), part);
   sizes.back() = size - part * (chunks - 1);
   return split_to_sizes(c, x, axis, sizes);
@@ -265,7 +266,8 @@ Value rolled(Call& c, Value x, std::int64_t axis, const Dim& shift) {
     c.reject("rolls by an amount whose sign is not known");
   }
   if (cut == 0) return x;
-  const Value result = onnx::concat(c, {onnx::slice(c, x, axis, cut, kEnd), onnx::slice(c, x, axis, 0, cut)}, axis);
+  const Value result =
+      onnx::concat(c, {onnx::slice(c, x, axis, cut, kEnd), onnx::slice(c, x, axis, 0, cut)}, axis);
   c.set_shape(result, c.shape(x));
   return result;
 }
@@ -281,7 +283,8 @@ Results roll(Call& c) {
     return onnx::reshape(c, rolled(c, onnx::flatten_all(c, x), 0, shifts.at(0)), shape);
   }
   if (shifts.size() != dims.size()) c.reject("rolls as many dims as it names shifts for");
-  for (std::size_t i = 0; i < dims.size(); ++i) x = rolled(c, x, c.normalize_axis(dims[i], c.rank(x)), shifts[i]);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    x = rolled(c, x, c.normalize_axis(dims[i], c.rank(x)), shifts[i]);
   return x;
 }
 

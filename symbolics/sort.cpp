@@ -76,7 +76,8 @@ Pair nanmedian_along(Call& c, Value x, std::int64_t axis, bool keep) {
   const Value present = onnx::cast(c, onnx::logical_not(c, missing), DType::Int64);
   const Value count = onnx::reduce(c, "ReduceSum", present, {axis}, true);
   const Value one = c.constant(1, DType::Int64), zero = c.constant(0, DType::Int64);
-  const Value middle = onnx::div(c, onnx::maximum(c, onnx::sub(c, count, one), zero), c.constant(2, DType::Int64));
+  const Value middle =
+      onnx::div(c, onnx::maximum(c, onnx::sub(c, count, one), zero), c.constant(2, DType::Int64));
   Value value = onnx::gather_elements(c, values, middle, axis);
   value = onnx::where(c, onnx::equal(c, count, zero), onnx::constant_like(c, std::nan(""), x), value);
   Value index = onnx::gather_elements(c, indices, middle, axis);
@@ -114,7 +115,9 @@ Results quantile(Call& c) {
   const Value ordered = sorted(c, x, axis, false).first;
   const Value rank_of_q = onnx::mul(c, q, c.scalar_value(Scalar(c.size_of(x, axis) - 1), dtype));
   const std::string mode = c.text("interpolation");
-  const auto element = [&](Value place) { return onnx::gather(c, ordered, onnx::cast(c, place, DType::Int64), axis); };
+  const auto element = [&](Value place) {
+    return onnx::gather(c, ordered, onnx::cast(c, place, DType::Int64), axis);
+  };
 
   Value result;
   if (mode == "lower") {
@@ -191,14 +194,16 @@ Results unique_consecutive(Call& c) {
   const Value x = c.tensor("self");
   const Value flat = onnx::flatten_all(c, x);
   const Dim size = c.size_of(flat, 0);
-  const Value differs = onnx::not_equal(c, onnx::slice(c, flat, 0, 1, onnx::kEnd), onnx::slice(c, flat, 0, 0, -1));
+  const Value differs =
+      onnx::not_equal(c, onnx::slice(c, flat, 0, 1, onnx::kEnd), onnx::slice(c, flat, 0, 0, -1));
   const Value first = onnx::full(c, {min(size, 1)}, true, DType::Bool);
   const Value begins = onnx::concat(c, {first, differs}, 0);
   const Value run = onnx::cumulative_sum(c, onnx::cast(c, begins, DType::Int64), 0);
   const Value starts = onnx::flatten_all(c, c.op("NonZero", {begins}));
   const Value ends = onnx::concat(c, {onnx::slice(c, starts, 0, 1, onnx::kEnd), c.shape_value({size})}, 0);
   const Value inverse = onnx::sub(c, run, c.constant(1, DType::Int64));
-  return {onnx::gather(c, flat, starts, 0), onnx::reshape(c, inverse, c.sizes_of(x)), onnx::sub(c, ends, starts)};
+  return {onnx::gather(c, flat, starts, 0), onnx::reshape(c, inverse, c.sizes_of(x)),
+          onnx::sub(c, ends, starts)};
 }
 
 constexpr Entry kTable[] = {

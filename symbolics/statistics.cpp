@@ -100,14 +100,17 @@ Results linalg_vector_norm(Call& c) {
 
 /// Norms of matrices that are no singular values: the largest (smallest) sum of a column or a row.
 Value matrix_norm(Call& c, Value x, double order, std::int64_t rows, std::int64_t columns, bool keep) {
-  if (std::abs(order) != 1 && !std::isinf(order)) c.reject("needs singular values, which ONNX cannot compute");
+  if (std::abs(order) != 1 && !std::isinf(order))
+    c.reject("needs singular values, which ONNX cannot compute");
   const bool by_column = std::abs(order) == 1;
   const Value sums = onnx::reduce(c, "ReduceSum", onnx::abs(c, x), {by_column ? rows : columns}, true);
   const Value most = onnx::extreme(c, order > 0, sums, {by_column ? columns : rows}, true);
   return keep ? most : onnx::squeeze(c, most, {rows, columns});
 }
 
-Value frobenius(Call& c, Value x, const Ints& axes, bool keep) { return onnx::reduce(c, "ReduceL2", x, axes, keep); }
+Value frobenius(Call& c, Value x, const Ints& axes, bool keep) {
+  return onnx::reduce(c, "ReduceL2", x, axes, keep);
+}
 
 // aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
 Results linalg_norm(Call& c) {
@@ -117,7 +120,8 @@ Results linalg_norm(Call& c) {
   const bool keep = c.flag("keepdim");
   if (!order) return frobenius(c, x, axes, keep);
   if (axes.size() == 1) return vector_norm(c, x, *order, axes, keep);
-  if (axes.size() != 2) c.reject("takes a norm of this order over more than two dims, which torch refuses too");
+  if (axes.size() != 2)
+    c.reject("takes a norm of this order over more than two dims, which torch refuses too");
   return matrix_norm(c, x, *order, axes[0], axes[1], keep);
 }
 
@@ -133,8 +137,8 @@ Results norm_by_name(Call& c) {
 Results linalg_matrix_norm(Call& c) {
   const Value x = norm_operand(c);
   const Ints dims = c.ints("dim", 2);
-  return matrix_norm(c, x, c.number("ord"), c.normalize_axis(dims[0], c.rank(x)), c.normalize_axis(dims[1], c.rank(x)),
-                     c.flag("keepdim"));
+  return matrix_norm(c, x, c.number("ord"), c.normalize_axis(dims[0], c.rank(x)),
+                     c.normalize_axis(dims[1], c.rank(x)), c.flag("keepdim"));
 }
 
 // aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
@@ -181,7 +185,8 @@ Value covariance(Call& c, Value x, double correction) {
   const bool lone = c.rank(x) < 2;
   if (lone) x = onnx::reshape(c, x, {1, product(c.sizes_of(x))});
   const Value gap = onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true));
-  const Value freedom = onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, correction, x));
+  const Value freedom =
+      onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, correction, x));
   const Value products = onnx::matmul(c, gap, onnx::swap_axes(c, gap, 0, 1));
   const Value result = onnx::div(c, products, onnx::maximum(c, freedom, onnx::constant_like(c, 0, x)));
   return lone ? onnx::reshape(c, result, {}) : result;
@@ -198,10 +203,14 @@ Results corrcoef(Call& c) {
   const Value x = float_tensor(c, "self");
   const Value covariances = covariance(c, x, 1);
   if (c.rank(x) < 2) return onnx::div(c, covariances, covariances);
-  const Value variance = onnx::div(c, onnx::reduce(c, "ReduceSumSquare", onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true)), {1}, true),
-                                   onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, 1, x)));
+  const Value variance =
+      onnx::div(c,
+                onnx::reduce(c, "ReduceSumSquare",
+                             onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true)), {1}, true),
+                onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, 1, x)));
   const Value deviation = onnx::sqrt(c, variance);
-  const Value scaled = onnx::div(c, onnx::div(c, covariances, deviation), onnx::swap_axes(c, deviation, 0, 1));
+  const Value scaled =
+      onnx::div(c, onnx::div(c, covariances, deviation), onnx::swap_axes(c, deviation, 0, 1));
   return onnx::clip(c, scaled, onnx::constant_like(c, -1, x), onnx::constant_like(c, 1, x));
 }
 
@@ -212,7 +221,8 @@ Results bincount(Call& c) {
   const Dim least = c.size("minlength");
   if (c.size_of(x, 0) == 0) return onnx::full(c, {least}, 0, weights ? DType::Float64 : DType::Int64);
   const Dim bins = max(c.dim_from(onnx::reduce(c, "ReduceMax", x, {0}, false), "bins") + 1, least);
-  const Value hits = onnx::equal(c, onnx::unsqueeze(c, x, {1}), onnx::unsqueeze(c, onnx::range(c, 0, bins), {0}));
+  const Value hits =
+      onnx::equal(c, onnx::unsqueeze(c, x, {1}), onnx::unsqueeze(c, onnx::range(c, 0, bins), {0}));
   DType dtype = DType::Int64;
   if (weights) dtype = c.dtype_of(weights) == DType::Float32 ? DType::Float32 : DType::Float64;
   Value shares = onnx::cast(c, hits, dtype);
@@ -248,7 +258,8 @@ Value trapezoids(Call& c, Value y, std::int64_t axis) {
 Results trapezoid(Call& c) {
   const Value y = float_tensor(c, "y");
   const auto axis = c.axis("dim", c.rank(y));
-  return onnx::reduce(c, "ReduceSum", trapezoids(c, y, axis), {axis - static_cast<std::int64_t>(c.rank(y))}, false);
+  return onnx::reduce(c, "ReduceSum", trapezoids(c, y, axis), {axis - static_cast<std::int64_t>(c.rank(y))},
+                      false);
 }
 
 // aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
