@@ -25,8 +25,6 @@ struct ExportCommand {
 
   Status run() {
     check_report_name(output);
-    if (options.unsupported == Unsupported::Aten)
-      throw CommandLineError("--unsupported aten: not available in this version; use custom");
     if (output_path.empty()) output_path = std::filesystem::path(model).replace_extension(".onnx").string();
 
     Outcome outcome;

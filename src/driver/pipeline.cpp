@@ -67,8 +67,24 @@ Status Pipeline::fail(Status status, std::string why) {
 
 void Pipeline::halt(Status status, std::string why) { throw Halt{fail(status, std::move(why))}; }
 
+/// Options of the interface that nothing implements yet must not pass as if they had been heeded.
+void Pipeline::refuse_unavailable() {
+  const std::pair<const char*, bool> unavailable[] = {
+      {"--unsupported aten", options_.unsupported == Unsupported::Aten},
+      {"--map", !options_.maps.empty()},
+      {"--plugin", !options_.plugins.empty()},
+      {"--keep-module", !options_.keep_modules.empty()},
+      {"--keep-function", !options_.keep_functions.empty()},
+      {"--state", options_.state},
+      {"--strict", options_.strict},
+  };
+  for (const auto& [option, asked] : unavailable)
+    if (asked) halt(Status::Usage, fmt::format("{}: not available in this version", option));
+}
+
 void Pipeline::load() {
   begin("load", &Report::load);
+  refuse_unavailable();
   registry_ = registry_for(options_);
   LoadOptions load;
   load.method = options_.method;

@@ -58,6 +58,7 @@ class Pipeline {
   void done();
   Status fail(Status status, std::string why);
   [[noreturn]] void halt(Status status, std::string why);
+  void refuse_unavailable();
   void complete_output_types();
   void describe_model();
   InterpretOptions interpretation() const;
