@@ -5,8 +5,28 @@ import sys
 import warnings
 
 import torch
+from torch import nn
 
 from zoo import ZOO
+
+
+def liven(module):
+    """Weights and statistics that let something through: many networks start with a head of zeros, or so small that
+    whatever comes out is zero, and then any two models agree."""
+    for part in module.modules():
+        if isinstance(part, (nn.modules.conv._ConvNd, nn.Linear)) and part.weight.dim() > 1:
+            nn.init.kaiming_normal_(part.weight)
+            if part.bias is not None:
+                nn.init.normal_(part.bias, std=0.1)
+        if isinstance(part, nn.modules.batchnorm._BatchNorm) and part.running_mean is not None:
+            nn.init.normal_(part.running_mean, std=0.1)
+            nn.init.uniform_(part.running_var, 0.5, 1.5)
+            nn.init.uniform_(part.weight, 0.3, 0.8)
+            nn.init.normal_(part.bias, std=0.1)
+
+
+def first_tensor(value):
+    return value if isinstance(value, torch.Tensor) else first_tensor(value[0])
 
 
 def make(name, path):
@@ -14,7 +34,10 @@ def make(name, path):
     torch.manual_seed(sum(map(ord, name)))
     module, inputs = ZOO[name].build()
     module.eval()
+    liven(module)
     with torch.no_grad():
+        spread = first_tensor(module(*inputs)).std().item()
+        assert 1e-3 < spread < 1e4, f"{name}: the output hardly varies ({spread})"
         if ZOO[name].how == "script":
             saved = torch.jit.script(module)
         else:

@@ -173,12 +173,12 @@ def _():
 # ---- recurrent, attention, convolutional ---------------------------------------------------------------------------
 
 
-@entry("lstm", dynamic="x:0=time,1=batch", fast=True)
+@entry("lstm", dynamic="input:0=time,1=batch", fast=True)
 def _():
     return nn.LSTM(6, 5, num_layers=2, bidirectional=True), (torch.randn(7, 2, 6),)
 
 
-@entry("gru", dynamic="x:0=batch,1=time")
+@entry("gru", dynamic="input:0=batch,1=time")
 def _():
     return nn.GRU(6, 5, num_layers=2, bidirectional=True, batch_first=True), (torch.randn(2, 7, 6),)
 
