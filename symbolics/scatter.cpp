@@ -25,20 +25,33 @@ Attributes reduction_attribute(Call& c, Reduction reduction) {
   return {{"reduction", kNames[static_cast<int>(reduction)]}};
 }
 
+/// ONNX Runtime combines neither half precision nor bool: those are widened.
+DType combining_dtype(DType dtype, Reduction reduction) {
+  if (reduction == Reduction::None) return dtype;
+  if (dtype == DType::Float16 || dtype == DType::BFloat16) return DType::Float32;
+  return dtype == DType::Bool ? DType::Int32 : dtype;
+}
+
+Value scatter_node(Call& c, std::string_view op, Value data, Value indices, Value updates,
+                   Reduction reduction, Attributes attributes) {
+  const auto dtype = c.dtype_of(data);
+  const auto wide = combining_dtype(dtype, reduction);
+  const auto y = c.op(op, {cast(c, data, wide), indices, cast(c, updates, wide)}, std::move(attributes));
+  c.set_shape(y, c.sizes_of(data));
+  return cast(c, y, dtype);
+}
+
 Value scatter_elements(Call& c, Value data, Value indices, Value updates, std::int64_t axis,
                        Reduction reduction) {
   auto attributes = reduction_attribute(c, reduction);
   attributes.set({"axis", axis});
-  const auto y = c.op(c.has_opset(11) ? "ScatterElements" : "Scatter", {data, indices, updates}, attributes);
-  c.set_shape(y, c.sizes_of(data));
-  return y;
+  return scatter_node(c, c.has_opset(11) ? "ScatterElements" : "Scatter", data, indices, updates, reduction,
+                      attributes);
 }
 
 Value scatter_nd(Call& c, Value data, Value indices, Value updates, Reduction reduction) {
   if (!c.has_opset(11)) c.needs_opset(11, "`ScatterND` exists from opset 11 on");
-  const auto y = c.op("ScatterND", {data, indices, updates}, reduction_attribute(c, reduction));
-  c.set_shape(y, c.sizes_of(data));
-  return y;
+  return scatter_node(c, "ScatterND", data, indices, updates, reduction, reduction_attribute(c, reduction));
 }
 
 /// Slices of `source` along `axis` go to the places that the 1-d `index` says.
