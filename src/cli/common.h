@@ -33,6 +33,8 @@ struct OutputOptions {
 
 // ---- options (options.cpp) -----------------------------------------------------------------------------------------
 
+/// Accepts these words; the help text already has them as the option's type.
+CLI::Validator one_of(std::vector<std::string> words);
 void add_output_options(CLI::App& command, OutputOptions& output);
 void add_report_option(CLI::App& command, OutputOptions& output);
 /// --method, --op-schema, --load-library: what loading a file needs.

@@ -88,15 +88,18 @@ void add_export(CLI::App& app, Action& action) {
                                                             : ExternalData::Auto;
           },
           "Weights in OUT.onnx.data: auto (above 1.9 GiB), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(one_of({"auto", "always", "never"}))
       ->type_name("auto|always|never")
       ->group("Translation");
   add_load_options(*command, self->options);
   command
-      ->add_flag("--verify,!--no-verify", self->options.verify,
-                 "Compare libtorch and ONNX Runtime on example inputs, and once more with other sizes in "
-                 "dynamic dims (on by "
-                 "default)")
+      ->add_flag_callback(
+          "--verify", [self] { self->options.verify = true; },
+          "Compare libtorch and ONNX Runtime on example inputs, and once more with other sizes in dynamic "
+          "dims (the default)")
+      ->group("Verification");
+  command->add_flag_callback(
+             "--no-verify", [self] { self->options.verify = false; }, "Do not compare")
       ->group("Verification");
   add_comparison_options(*command, self->options);
   add_report_option(*command, self->output);

@@ -17,12 +17,16 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& name, Values& 
 
 }  // namespace
 
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::IsMember(std::move(words)).description("");
+}
+
 void add_output_options(CLI::App& command, OutputOptions& output) {
   command
       .add_option_function<std::string>(
           "--format", [&output](const std::string& format) { output.json = format == "json"; },
           "What stdout gets: text, or one JSON document (docs/json.md)")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->type_name("text|json")
       ->group("Output");
   command.add_flag("-q,--quiet", output.quiet, "Say nothing but errors")->group("Output");
@@ -108,7 +112,7 @@ void add_translation_options(CLI::App& command, Options& options) {
           },
           "What becomes of operators without a mapping: error (default), or custom: a node in "
           "--custom-domain")
-      ->check(CLI::IsMember({"error", "custom", "aten"}))
+      ->check(one_of({"error", "custom", "aten"}))
       ->type_name("error|custom|aten")
       ->group("Translation");
   command.add_option("--custom-domain", options.custom_domain, "Domain of custom nodes")
@@ -119,9 +123,15 @@ void add_translation_options(CLI::App& command, Options& options) {
                  "Do as if there were no mapping for this operator; repeatable")
       ->type_name("OP")
       ->group("Translation");
-  command.add_flag("!--no-fold", options.fold, "Do not compute what is constant while translating")
+  command
+      .add_flag_callback(
+          "--no-fold", [&options] { options.fold = false; },
+          "Do not compute what is constant while translating")
       ->group("Translation");
-  command.add_flag("!--no-optimize", options.optimize, "Keep nodes that nothing uses")->group("Translation");
+  command
+      .add_flag_callback(
+          "--no-optimize", [&options] { options.optimize = false; }, "Keep nodes that nothing uses")
+      ->group("Translation");
 }
 
 void add_comparison_options(CLI::App& command, Options& options) {
