@@ -192,6 +192,11 @@ Results one_hot(Call& c) {
   const Value x = c.tensor("self");
   const std::int64_t classes = c.integer("num_classes");
   if (classes < 0) c.reject("counts the classes in the data", "pass num_classes to one_hot");
+  if (c.rank(x) == 0) {
+    const Value row =
+        c.op("OneHot", {onnx::reshape(c, x, {1}), c.constant({classes}), c.constant({0, 1})}, {{"axis", -1}});
+    return onnx::reshape(c, row, {classes});
+  }
   return c.op("OneHot", {x, c.constant({classes}), c.constant({0, 1})}, {{"axis", -1}});
 }
 

@@ -26,6 +26,13 @@ Value reduced(Call& c, Value loss) { return reduced(c, loss, reduction_of(c)); }
 
 Value number(Call& c, double v, Value like) { return onnx::constant_like(c, v, like); }
 Value one_minus(Call& c, Value x) { return onnx::sub(c, number(c, 1, x), x); }
+/// In their common dtype, which is float for whole numbers.
+std::pair<Value, Value> promoted_to_float(Call& c, std::string_view first, std::string_view second) {
+  const Operand a = operand(c, first), b = operand(c, second);
+  const DType dtype = float_result_type(c, {a, b});
+  return {as(c, a, dtype), as(c, b, dtype)};
+}
+
 Value at_least_zero(Call& c, Value x) { return onnx::maximum(c, x, number(c, 0, x)); }
 
 /// log(1 + e^x), without overflow.
@@ -69,7 +76,7 @@ Results huber_loss(Call& c) {
 
 // aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor
 Results poisson_nll_loss(Call& c) {
-  const auto [x, target] = promoted(c, "input", "target");
+  const auto [x, target] = promoted_to_float(c, "input", "target");
   Value loss;
   if (c.flag("log_input")) {
     loss = onnx::sub(c, onnx::exp(c, x), onnx::mul(c, target, x));
@@ -230,8 +237,10 @@ Results cross_entropy_loss(Call& c) {
 
 // aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor
 Results margin_ranking_loss(Call& c) {
-  const auto [a, b] = promoted(c, "input1", "input2");
-  const Value target = onnx::cast(c, c.tensor("target"), c.dtype_of(a));
+  // The margin is a float, and so is the loss of whole numbers.
+  const Operand first = operand(c, "input1"), second = operand(c, "input2"), sign = operand(c, "target");
+  const DType dtype = float_result_type(c, {first, second, sign});
+  const Value a = as(c, first, dtype), b = as(c, second, dtype), target = as(c, sign, dtype);
   const Value gap = onnx::mul(c, onnx::neg(c, target), onnx::sub(c, a, b));
   return reduced(c, at_least_zero(c, onnx::add(c, gap, number(c, c.number("margin"), a))));
 }
@@ -256,7 +265,9 @@ Value euclidean(Call& c, Value a, Value b, double p, double eps) {
 // aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2.,
 //                           float eps=1e-6, bool swap=False, int reduction=1) -> Tensor
 Results triplet_margin_loss(Call& c) {
-  const Value anchor = c.tensor("anchor"), positive = c.tensor("positive"), negative = c.tensor("negative");
+  const Operand middle = operand(c, "anchor"), like = operand(c, "positive"), unlike = operand(c, "negative");
+  const DType dtype = float_result_type(c, {middle, like, unlike});
+  const Value anchor = as(c, middle, dtype), positive = as(c, like, dtype), negative = as(c, unlike, dtype);
   const double p = c.number("p"), eps = c.number("eps");
   const Value near = euclidean(c, anchor, positive, p, eps);
   Value far = euclidean(c, anchor, negative, p, eps);
@@ -267,7 +278,7 @@ Results triplet_margin_loss(Call& c) {
 
 // aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor
 Results cosine_embedding_loss(Call& c) {
-  const auto [a, b] = promoted(c, "input1", "input2");
+  const auto [a, b] = promoted_to_float(c, "input1", "input2");
   const Value target = c.tensor("target");
   const std::int64_t axis = c.rank(target) == 0 ? 0 : 1;
   const auto sum = [&](Value x, Value y) {

@@ -48,7 +48,8 @@ Value reverse_axis(Call& c, Value x, std::int64_t axis) {
 
 /// Pad, once nothing is cropped.
 Value pad_node(Call& c, Value x, const Shape& amounts, std::string_view mode, std::optional<Value> fill) {
-  if (mode == "wrap" && !c.has_opset(19)) {
+  const bool empty = x.shape() && product(*x.shape()) == 0;  // of which ONNX Runtime does not know this mode
+  if (mode == "wrap" && (!c.has_opset(19) || empty)) {
     // Ends and beginnings of the tensor itself, joined.
     const std::size_t rank = amounts.size() / 2;
     for (std::size_t i = 0; i < rank; ++i) {

@@ -53,6 +53,8 @@ Value reshape(Call& c, Value x, const Shape& shape) {
   if (x.shape() && same(*x.shape(), shape)) return x;
   const auto dims = static_shape(shape);
   if (x.constant() && dims) return redimensioned(c, x, *dims);
+  // All tensors without elements are alike, and below opset 14 no Reshape can make one.
+  if (dims && product(shape) == 0) return c.constant(Tensor::of_bytes({}, *dims, c.dtype_of(x)));
 
   Attributes attributes;
   const auto numbers = reshape_numbers(x, shape);

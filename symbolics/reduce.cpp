@@ -53,7 +53,9 @@ Results sum_to_size(Call& c) {
   Ints axes;
   for (std::size_t i = 0; i < from.size(); ++i)
     if (i < lead || (to[i - lead] == 1 && from[i] != 1)) axes.push_back(static_cast<std::int64_t>(i));
-  return axes.empty() ? x : onnx::reshape(c, onnx::reduce(c, "ReduceSum", x, axes, true), to);
+  if (axes.empty() && !to.empty()) return x;
+  const Value counted = is_floating(c.dtype_of(x)) ? x : onnx::cast(c, x, DType::Int64);
+  return onnx::reshape(c, onnx::reduce(c, "ReduceSum", counted, axes, true), to);
 }
 
 // aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor

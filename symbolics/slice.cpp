@@ -70,8 +70,10 @@ Value diagonal_of(Call& c, Value x, std::int64_t offset, std::int64_t rows, std:
   return result;
 }
 
+// aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)
+template <onnx::Name Source>
 Results diagonal(Call& c) {
-  const Value x = c.tensor("self");
+  const Value x = c.tensor(Source.text);
   return diagonal_of(c, x, c.integer("offset"), c.axis("dim1", c.rank(x)), c.axis("dim2", c.rank(x)));
 }
 
@@ -320,14 +322,15 @@ constexpr Entry kTable[] = {
     {"aten::diag", 9, diag},
     {"aten::diag_embed", 9, diag_embed},
     {"aten::diagflat", 9, diagflat},
-    {"aten::diagonal", 1, diagonal},
-    {"aten::diagonal_copy", 1, diagonal},
+    {"aten::diagonal", 1, diagonal<"self">},
+    {"aten::diagonal_copy", 1, diagonal<"self">},
     {"aten::diff", 7, diff},
     {"aten::dsplit", 2, split_along<2>},
     {"aten::flip", 9, flip},
     {"aten::fliplr", 9, fliplr},
     {"aten::flipud", 9, flipud},
     {"aten::hsplit", 2, split_along<1>},
+    {"aten::linalg_diagonal", 1, diagonal<"A">},
     {"aten::narrow", 1, narrow},
     {"aten::narrow_copy", 1, narrow},
     {"aten::roll", 4, roll},

@@ -156,7 +156,8 @@ Results dist(Call& c) {
 
 // aten::pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor
 Results pairwise_distance(Call& c) {
-  const auto [a, b] = promoted(c, "x1", "x2");
+  const DType dtype = float_result_type(c, {c.tensor("x1"), c.tensor("x2")});
+  const Value a = onnx::cast(c, c.tensor("x1"), dtype), b = onnx::cast(c, c.tensor("x2"), dtype);
   const Value gap = onnx::add(c, onnx::sub(c, a, b), onnx::constant_like(c, c.number("eps"), a));
   return vector_norm(c, gap, c.number("p"), {-1}, c.flag("keepdim"));
 }
@@ -164,6 +165,14 @@ Results pairwise_distance(Call& c) {
 // aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
 Results cosine_similarity(Call& c) {
   auto [a, b] = promoted(c, "x1", "x2");
+  if (c.rank(a) == 0 && c.rank(b) == 0) {
+    // The one element is the vector.
+    const auto sign = [&](Value x) {
+      const Value size = onnx::maximum(c, onnx::abs(c, x), onnx::constant_like(c, c.number("eps"), x));
+      return onnx::div(c, x, size);
+    };
+    return onnx::mul(c, sign(a), sign(b));
+  }
   const Shape shape = onnx::broadcast_shape(c, c.sizes_of(a), c.sizes_of(b));
   const auto axis = c.axis("dim", shape.size());
   const auto from_end = axis - static_cast<std::int64_t>(shape.size());
@@ -180,38 +189,43 @@ Results cosine_similarity(Call& c) {
 
 // ---- of rows of observations ---------------------------------------------------------------------------------------
 
-/// Covariances of the rows, of a lone row its variance.
+/// [1, 1] has no dims in torch's eyes.
+Value without_dims(Call& c, Value square) {
+  return c.size_of(square, 0) == 1 ? onnx::reshape(c, square, {}) : square;
+}
+
+/// A matrix whose rows hold the observations of one variable each.
+Value as_rows(Call& c, Value x) {
+  return c.rank(x) < 2 ? onnx::reshape(c, x, {1, product(c.sizes_of(x))}) : x;
+}
+
+/// Covariances of the rows.
 Value covariance(Call& c, Value x, double correction) {
-  const bool lone = c.rank(x) < 2;
-  if (lone) x = onnx::reshape(c, x, {1, product(c.sizes_of(x))});
   const Value gap = onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true));
   const Value freedom =
       onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, correction, x));
   const Value products = onnx::matmul(c, gap, onnx::swap_axes(c, gap, 0, 1));
-  const Value result = onnx::div(c, products, onnx::maximum(c, freedom, onnx::constant_like(c, 0, x)));
-  return lone ? onnx::reshape(c, result, {}) : result;
+  return onnx::div(c, products, onnx::maximum(c, freedom, onnx::constant_like(c, 0, x)));
 }
 
 // aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
 Results cov(Call& c) {
   if (!c.is_none("fweights") || !c.is_none("aweights")) c.reject("weighs the observations");
-  return covariance(c, float_tensor(c, "self"), static_cast<double>(c.integer("correction")));
+  const Value x = as_rows(c, float_tensor(c, "self"));
+  return without_dims(c, covariance(c, x, static_cast<double>(c.integer("correction"))));
 }
 
 // aten::corrcoef(Tensor self) -> Tensor
 Results corrcoef(Call& c) {
-  const Value x = float_tensor(c, "self");
+  const Value x = as_rows(c, float_tensor(c, "self"));
   const Value covariances = covariance(c, x, 1);
-  if (c.rank(x) < 2) return onnx::div(c, covariances, covariances);
-  const Value variance =
-      onnx::div(c,
-                onnx::reduce(c, "ReduceSumSquare",
-                             onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true)), {1}, true),
-                onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, 1, x)));
+  const Value gap = onnx::sub(c, x, onnx::reduce(c, "ReduceMean", x, {1}, true));
+  const Value freedom = onnx::sub(c, onnx::count(c, x, {1}, c.dtype_of(x)), onnx::constant_like(c, 1, x));
+  const Value variance = onnx::div(c, onnx::reduce(c, "ReduceSumSquare", gap, {1}, true), freedom);
   const Value deviation = onnx::sqrt(c, variance);
   const Value scaled =
       onnx::div(c, onnx::div(c, covariances, deviation), onnx::swap_axes(c, deviation, 0, 1));
-  return onnx::clip(c, scaled, onnx::constant_like(c, -1, x), onnx::constant_like(c, 1, x));
+  return without_dims(c, onnx::clip(c, scaled, onnx::constant_like(c, -1, x), onnx::constant_like(c, 1, x)));
 }
 
 // aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
