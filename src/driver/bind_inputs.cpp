@@ -155,6 +155,8 @@ class Binder {
     if (kind == TypeKind::Tensor) return bind_tensor(type, path, known, is_optional(declared));
     if (kind == TypeKind::List || kind == TypeKind::Tuple || kind == TypeKind::Dict) {
       if (auto composite = bind_composite(type, path, known)) return std::move(*composite);
+    } else if (auto number = number_input(kind, path, known)) {
+      return std::move(*number);
     } else if (auto scalar = scalar_value(type, path, known.data)) {
       return {std::move(*scalar)};
     }
@@ -247,7 +249,7 @@ class Binder {
       return {Literal{}};
     }
     leaves_.push_back(leaf);
-    return {InputBinding::TensorInput{leaf.name, leaf.dtype, {}}};
+    return {InputBinding::TensorInput{leaf.name, leaf.dtype, {}, false}};
   }
 
   /// Dtype and dims; false when nothing tells them.
@@ -359,6 +361,38 @@ class Binder {
   }
 
   // ---- scalars ---------------------------------------------------------------------------------------------------
+
+  /// An int or float that nothing bakes in, and that has no default, is an input of the graph; `k:int64[]` asks for it.
+  std::optional<InputBinding> number_input(TypeKind kind, const std::string& path, const Known& known) {
+    if (kind != TypeKind::Int && kind != TypeKind::Float) return std::nullopt;
+    const DType dtype = kind == TypeKind::Int ? DType::Int64 : DType::Float64;
+    const InputSpec* spec = named_spec(path);
+    const auto* tensor = spec ? std::get_if<InputSpec::TensorSpec>(&spec->value) : nullptr;
+    if (tensor && ((tensor->dims && !tensor->dims->empty()) || tensor->dtype.value_or(dtype) != dtype))
+      throw BindingError(
+          fmt::format("--input {0}: as an input of the graph it is {0}:{1}[]", path, to_string(dtype)));
+    const bool unnamed_value =
+        !unnamed_.empty() && !std::holds_alternative<InputSpec::TensorSpec>(unnamed_.front()->value);
+    if (!tensor && (spec || unnamed_value || known.otherwise)) return std::nullopt;
+
+    Leaf leaf;
+    leaf.path = path;
+    leaf.name = unique_name(identifier(path));
+    leaf.dtype = dtype;
+    leaf.is_number = true;
+    if (known.data) leaf.data = number_data(kind, *known.data);
+    leaves_.push_back(leaf);
+    return InputBinding{InputBinding::TensorInput{leaf.name, leaf.dtype, {}, true}};
+  }
+
+  static std::optional<Tensor> number_data(TypeKind kind, const Literal& data) {
+    const auto number = scalar_from_data(kind, data);
+    if (!number) return std::nullopt;
+    if (const auto* whole = std::get_if<std::int64_t>(&number->data))
+      return Tensor::scalar(*whole, DType::Int64);
+    if (const auto* real = std::get_if<double>(&number->data)) return Tensor::scalar(*real, DType::Float64);
+    return std::nullopt;
+  }
 
   std::optional<Literal> scalar_value(const TypeRef& type, const std::string& path, const Literal* data) {
     const TypeKind kind = kind_of(type);
@@ -602,7 +636,7 @@ class Binder {
 
   void finish(BoundInputs& bound) {
     for (Leaf& leaf : leaves_) {
-      InputTensor tensor{leaf.path, {leaf.name, leaf.dtype, {}}, std::move(leaf.data)};
+      InputTensor tensor{leaf.path, {leaf.name, leaf.dtype, {}, leaf.is_number}, std::move(leaf.data)};
       for (const LeafDim& dim : leaf.dims) {
         if (dim.symbol.empty()) {
           tensor.input.shape.emplace_back(dim.size);
@@ -650,7 +684,12 @@ Literal value_of(const InputBinding& binding, const std::map<std::string, Tensor
     const std::map<std::string, Tensor>& tensors;
 
     Literal operator()(const Literal& literal) const { return literal; }
-    Literal operator()(const InputBinding::TensorInput& input) const { return {tensors.at(input.name)}; }
+    Literal operator()(const InputBinding::TensorInput& input) const {
+      const Tensor& tensor = tensors.at(input.name);
+      if (!input.is_number) return {tensor};
+      if (is_floating(tensor.dtype)) return {tensor.to_doubles().front()};
+      return {tensor.to_ints().front()};
+    }
     Literal operator()(const InputBinding::Sequence& sequence) const {
       std::vector<Literal> items;
       for (const InputBinding& item : sequence.items) items.push_back(value_of(item, tensors));

@@ -23,6 +23,7 @@ struct Leaf {
   std::string name;  // of the graph input, "images_0"
   DType dtype = DType::Float32;
   std::vector<LeafDim> dims;
+  bool is_number = false;  // an int or float argument, as a 0-d input
   std::optional<Tensor> data;
 };
 

@@ -84,11 +84,13 @@ bool dynamic_if(Machine& m, Value condition, const Node& node, Frame& frame, std
 
   // What has to come out: first the results of the node, then the states that either branch changed.
   std::vector<std::pair<Datum, Datum>> pairs;
-  for (std::size_t i = 0; i < taken.results.size(); ++i) pairs.emplace_back(taken.results[i], other.results[i]);
+  for (std::size_t i = 0; i < taken.results.size(); ++i)
+    pairs.emplace_back(taken.results[i], other.results[i]);
   std::vector<StateRef> states;
   for (const Branch* branch : {&taken, &other})
     for (const Snapshot& snapshot : branch->states)
-      if (std::find(states.begin(), states.end(), snapshot.state) == states.end()) states.push_back(snapshot.state);
+      if (std::find(states.begin(), states.end(), snapshot.state) == states.end())
+        states.push_back(snapshot.state);
   for (const StateRef& state : states) {
     Datum a = content_after(taken, state), b = content_after(other, state);
     align(m, state, a, b);
@@ -133,8 +135,9 @@ bool dynamic_if(Machine& m, Value condition, const Node& node, Frame& frame, std
   std::vector<Value> values;
   const std::size_t count = then_graph->outputs.size();
   if (count > 0)
-    values = m.builder().emit("", "If", count, {condition},
-                              {{"then_branch", std::move(then_graph)}, {"else_branch", std::move(else_graph)}});
+    values =
+        m.builder().emit("", "If", count, {condition},
+                         {{"then_branch", std::move(then_graph)}, {"else_branch", std::move(else_graph)}});
   std::size_t next = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     Datum datum = instantiate(m, cells[i], values, next);
@@ -158,7 +161,8 @@ void explore(Machine& m, const Block& block, Frame& frame) {
   m.builder().rollback(checkpoint);
 }
 
-bool run_if(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool run_if(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inputs,
+            std::vector<Datum>& outputs) {
   const Block &then_block = node.blocks[0], &else_block = node.blocks[1];
   const auto* condition = inputs[0].get_if<Scalar>();
   if (!condition) {

@@ -92,9 +92,10 @@ bool same_datum(Machine& m, const Datum& a, const Datum& b) {
 }
 
 [[noreturn]] void cannot_join(const Datum& a, const Datum& b) {
-  throw Rejection(fmt::format("a variable is {} on one way through the program and {} on another, which no ONNX value "
-                              "can be",
-                              type_name(a), type_name(b)));
+  throw Rejection(
+      fmt::format("a variable is {} on one way through the program and {} on another, which no ONNX value "
+                  "can be",
+                  type_name(a), type_name(b)));
 }
 
 /// Opens up a fixed cell one level, so that its parts can vary one by one.
@@ -259,8 +260,10 @@ Datum settle(Machine& m, const Datum& datum) {
 
 void leaf_types(const Cell& cell, const std::string& name, Builder::NamedTypes& types) {
   switch (cell.kind) {
-    case Kind::Fixed: case Kind::Unset: return;
-    case Kind::Tensor: case Kind::Sequence: types.emplace_back(name, cell.type); return;
+    case Kind::Fixed:
+    case Kind::Unset: return;
+    case Kind::Tensor:
+    case Kind::Sequence: types.emplace_back(name, cell.type); return;
     case Kind::Number:
       types.emplace_back(name, ValueType{ValueType::Kind::Tensor, number_dtype(cell.number), Shape{}});
       return;
@@ -296,14 +299,17 @@ void stand_ins(Machine& m, const Cell& cell, std::vector<Value>& values) {
   for (const auto& [name, type] : types) values.push_back(stand_in(m, type));
 }
 
-Value bool_value(Machine& m, bool v) { return m.builder().constant(Tensor::scalar(std::int64_t{v}, DType::Bool)); }
+Value bool_value(Machine& m, bool v) {
+  return m.builder().constant(Tensor::scalar(std::int64_t{v}, DType::Bool));
+}
 
 }  // namespace
 
 void leaf_values(Machine& m, const Cell& cell, const Datum& datum, std::vector<Value>& values) {
   if (is_unset(datum)) return stand_ins(m, cell, values);
   switch (cell.kind) {
-    case Kind::Fixed: case Kind::Unset: return;
+    case Kind::Fixed:
+    case Kind::Unset: return;
     case Kind::Tensor: values.push_back(m.tensors().read(*datum.get_if<TensorRef>())); return;
     case Kind::Number:
       values.push_back(m.builder().cast(m.number_value(*datum.get_if<Scalar>()), number_dtype(cell.number)));
@@ -338,7 +344,8 @@ void leaf_values(Machine& m, const Cell& cell, const Datum& datum, std::vector<V
 
 Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values, std::size_t& next) {
   switch (cell.kind) {
-    case Kind::Fixed: case Kind::Unset: return cell.fixed;
+    case Kind::Fixed:
+    case Kind::Unset: return cell.fixed;
     case Kind::Tensor: {
       const Value v = values.at(next++);
       m.builder().assume_type(v, cell.type);
@@ -391,7 +398,8 @@ Datum state_content(const Snapshot& snapshot) {
   if (const auto* list = std::get_if<ListState>(&snapshot.content)) return std::make_shared<ListState>(*list);
   if (const auto* dict = std::get_if<DictState>(&snapshot.content)) return std::make_shared<DictState>(*dict);
   if (std::get_if<TensorState>(&snapshot.content))
-    throw Rejection("changes the shape of a tensor in place (unsqueeze_, transpose_ ...) on one way through the program");
+    throw Rejection(
+        "changes the shape of a tensor in place (unsqueeze_, transpose_ ...) on one way through the program");
   // An object's attributes, as a dict by name: all that either side knows.
   const auto& object = std::get<ObjectState>(snapshot.content);
   auto dict = std::make_shared<DictState>();

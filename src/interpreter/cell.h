@@ -15,10 +15,10 @@ namespace pt2onnx {
 struct Cell {
   enum class Kind { Fixed, Tensor, Number, Sequence, Maybe, List, Tuple, Dict, Unset };
   Kind kind = Kind::Fixed;
-  Datum fixed;                    // Fixed; and the pattern of List, Tuple, Dict (element types, keys)
-  ValueType type;                 // Tensor, Sequence
+  Datum fixed;     // Fixed; and the pattern of List, Tuple, Dict (element types, keys)
+  ValueType type;  // Tensor, Sequence
   Scalar::Kind number = Scalar::Kind::Int;
-  std::vector<Cell> children;     // List, Tuple, Dict: the items; Maybe: the value
+  std::vector<Cell> children;  // List, Tuple, Dict: the items; Maybe: the value
 };
 
 /// A cell that holds exactly that datum.

@@ -41,7 +41,8 @@ std::size_t position(Machine& m, std::int64_t index, std::size_t size) {
 }
 
 /// Python's slice of a sequence.
-Data sliced(const Data& items, std::optional<std::int64_t> start, std::optional<std::int64_t> end, std::int64_t step) {
+Data sliced(const Data& items, std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+            std::int64_t step) {
   const auto n = static_cast<std::int64_t>(items.size());
   const auto clamp = [&](std::int64_t i, std::int64_t low, std::int64_t high) {
     return std::clamp(i < 0 ? i + n : i, low, high);
@@ -230,7 +231,8 @@ bool sort(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   const bool numbers = std::all_of(items.begin(), items.end(), [](const Datum& d) {
     return d.get_if<Scalar>() && d.get_if<Scalar>()->number();
   });
-  const bool strings = std::all_of(items.begin(), items.end(), [](const Datum& d) { return d.get_if<std::string>(); });
+  const bool strings =
+      std::all_of(items.begin(), items.end(), [](const Datum& d) { return d.get_if<std::string>(); });
   if (!numbers && !strings) return false;
   const bool descending = int_in(inputs, 1).value_or(0) != 0;
   std::stable_sort(items.begin(), items.end(), [&](const Datum& a, const Datum& b) {
@@ -306,7 +308,8 @@ bool slice(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
   for (std::size_t i = 1; i <= 2; ++i)
     if (!inputs[i].is_none() && !int_in(inputs, i)) return false;
   if (!step || *step == 0) return false;
-  outputs.emplace_back(make_list(sliced((*list)->items, int_in(inputs, 1), int_in(inputs, 2), *step), (*list)->element));
+  outputs.emplace_back(
+      make_list(sliced((*list)->items, int_in(inputs, 1), int_in(inputs, 2), *step), (*list)->element));
   return true;
 }
 
@@ -332,7 +335,8 @@ bool repeat(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
     const auto times = int_in(inputs, 1 - i);
     if (!list || !times) continue;
     Data items;
-    for (std::int64_t k = 0; k < *times; ++k) items.insert(items.end(), (*list)->items.begin(), (*list)->items.end());
+    for (std::int64_t k = 0; k < *times; ++k)
+      items.insert(items.end(), (*list)->items.begin(), (*list)->items.end());
     outputs.emplace_back(make_list(std::move(items), (*list)->element));
     return true;
   }
@@ -459,18 +463,40 @@ bool to_dict(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
 }
 
 constexpr BuiltinEntry kTable[] = {
-    {"aten::Delete", delete_item},     {"aten::__contains__", contains}, {"aten::__getitem__", get_item},
-    {"aten::_set_item", set_item},     {"aten::add", concatenate},       {"aten::add_", concatenate},
-    {"aten::append", append},          {"aten::clear", clear},           {"aten::copy", copy},
-    {"aten::count", index_of},         {"aten::dict", to_dict},          {"aten::extend", extend},
-    {"aten::get", dict_get},           {"aten::index", index_of},        {"aten::insert", insert},
-    {"aten::items", dict_parts},       {"aten::keys", dict_parts},       {"aten::len", length},
-    {"aten::list", to_list},           {"aten::mul", repeat},            {"aten::pop", pop},
-    {"aten::remove", index_of},        {"aten::reverse", reverse},       {"aten::setdefault", dict_get},
-    {"aten::slice", slice},            {"aten::sort", sort},             {"aten::sorted", sort},
-    {"aten::update", dict_update},     {"aten::values", dict_parts},     {"prim::DictConstruct", dict_construct},
-    {"prim::ListConstruct", list_construct}, {"prim::ListUnpack", list_unpack},
-    {"prim::TupleConstruct", tuple_construct}, {"prim::TupleIndex", tuple_index},
+    {"aten::Delete", delete_item},
+    {"aten::__contains__", contains},
+    {"aten::__getitem__", get_item},
+    {"aten::_set_item", set_item},
+    {"aten::add", concatenate},
+    {"aten::add_", concatenate},
+    {"aten::append", append},
+    {"aten::clear", clear},
+    {"aten::copy", copy},
+    {"aten::count", index_of},
+    {"aten::dict", to_dict},
+    {"aten::extend", extend},
+    {"aten::get", dict_get},
+    {"aten::index", index_of},
+    {"aten::insert", insert},
+    {"aten::items", dict_parts},
+    {"aten::keys", dict_parts},
+    {"aten::len", length},
+    {"aten::list", to_list},
+    {"aten::mul", repeat},
+    {"aten::pop", pop},
+    {"aten::remove", index_of},
+    {"aten::reverse", reverse},
+    {"aten::setdefault", dict_get},
+    {"aten::slice", slice},
+    {"aten::sort", sort},
+    {"aten::sorted", sort},
+    {"aten::update", dict_update},
+    {"aten::values", dict_parts},
+    {"prim::DictConstruct", dict_construct},
+    {"prim::ListConstruct", list_construct},
+    {"prim::ListUnpack", list_unpack},
+    {"prim::TupleConstruct", tuple_construct},
+    {"prim::TupleIndex", tuple_index},
     {"prim::TupleUnpack", tuple_unpack},
 };
 

@@ -9,7 +9,9 @@ namespace {
 using program::Block;
 using program::Node;
 
-void taint_all(const Node& node, std::vector<Datum>& outputs) { outputs.assign(node.outputs.size(), Datum(Tainted{})); }
+void taint_all(const Node& node, std::vector<Datum>& outputs) {
+  outputs.assign(node.outputs.size(), Datum(Tainted{}));
+}
 
 bool raise_exception(Machine& m, const Node&, Frame&, std::vector<Datum>& inputs, std::vector<Datum>&) {
   const auto* message = inputs.empty() ? nullptr : inputs[0].get_if<std::string>();
@@ -22,20 +24,22 @@ bool ignore(Machine&, const Node& node, Frame&, std::vector<Datum>&, std::vector
   return true;
 }
 
-
-bool call_function(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool call_function(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs,
+                   std::vector<Datum>& outputs) {
   const auto* callee = inputs[0].get_if<program::FunctionLiteral>();
   if (!callee) {
     taint_all(node, outputs);
     return true;
   }
   const auto function = m.program().functions.find(callee->name);
-  if (function == m.program().functions.end()) m.raise(fmt::format("no function `{}` in the file", callee->name));
+  if (function == m.program().functions.end())
+    m.raise(fmt::format("no function `{}` in the file", callee->name));
   outputs = m.call(*function->second, {inputs.begin() + 1, inputs.end()});
   return true;
 }
 
-bool call_method(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool call_method(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs,
+                 std::vector<Datum>& outputs) {
   const auto* object = inputs[0].get_if<InstanceRef>();
   if (!object) {
     taint_all(node, outputs);
@@ -51,13 +55,15 @@ bool call_method(Machine& m, const Node& node, Frame&, std::vector<Datum>& input
 }
 
 /// `with torch.no_grad()` and the like: the guards change nothing in an exported graph.
-bool enter_or_exit(Machine&, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool enter_or_exit(Machine&, const Node& node, Frame&, std::vector<Datum>& inputs,
+                   std::vector<Datum>& outputs) {
   if (!node.outputs.empty()) outputs.push_back(inputs.empty() ? Datum() : inputs[0]);
   return true;
 }
 
 /// torch.jit.fork runs at once; the future is its result. The block of prim::fork takes its inputs as parameters.
-bool fork(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool fork(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inputs,
+          std::vector<Datum>& outputs) {
   if (node.blocks.empty()) return false;
   const Block& body = node.blocks[0];
   for (std::size_t i = 0; i < body.parameters.size() && i < inputs.size(); ++i)
@@ -81,12 +87,18 @@ bool pass_through(Machine&, const Node&, Frame&, std::vector<Datum>& inputs, std
 }
 
 constexpr BuiltinEntry kTable[] = {
-    {"aten::_set_grad_enabled", ignore}, {"aten::set_grad_enabled", ignore},
-    {"aten::wait", pass_through},      {"aten::warn", ignore},
-    {"prim::CallFunction", call_function}, {"prim::CallMethod", call_method},
-    {"prim::Enter", enter_or_exit},    {"prim::Exit", ignore},
-    {"prim::Print", ignore},           {"prim::RaiseException", raise_exception},
-    {"prim::Uninitialized", uninitialized},  {"prim::fork", fork},
+    {"aten::_set_grad_enabled", ignore},
+    {"aten::set_grad_enabled", ignore},
+    {"aten::wait", pass_through},
+    {"aten::warn", ignore},
+    {"prim::CallFunction", call_function},
+    {"prim::CallMethod", call_method},
+    {"prim::Enter", enter_or_exit},
+    {"prim::Exit", ignore},
+    {"prim::Print", ignore},
+    {"prim::RaiseException", raise_exception},
+    {"prim::Uninitialized", uninitialized},
+    {"prim::fork", fork},
 };
 
 }  // namespace

@@ -22,67 +22,68 @@ Datum Machine::from_literal(const Literal& literal) {
     if (const auto it = identities_.find(identity); it != identities_.end()) return it->second;
     return make();
   };
-  return std::visit(
-      Overloaded{
-          [](std::monostate) { return Datum(); },
-          [](bool v) { return Datum(Scalar(v)); },
-          [](std::int64_t v) { return Datum(Scalar(v)); },
-          [](double v) { return Datum(Scalar(v)); },
-          [](std::complex<double> v) { return Datum(Scalar(v)); },
-          [](const std::string& v) { return Datum(v); },
-          [&](const Tensor& v) {
-            // Two attributes that hold the same tensor share its memory, so that a write to one is seen by the other.
-            if (v.bytes.empty()) return Datum(tensors_.make(builder_.constant(v)));
-            const auto it = identities_.find(v.bytes.data());
-            if (it != identities_.end()) {
-              const TensorRef known = *it->second.get_if<TensorRef>();
-              const Tensor* first = known->storage->value.constant();
-              if (first && first->dims == v.dims && first->dtype == v.dtype) return Datum(known);
-              return Datum(tensors_.make(builder_.constant(v)));
-            }
-            Datum made = tensors_.make(builder_.constant(v));
-            identities_.emplace(v.bytes.data(), made);
-            return made;
-          },
-          [&](const std::shared_ptr<program::ListLiteral>& v) {
-            return remembered(v.get(), [&] {
-              auto list = std::make_shared<ListState>();
-              identities_.emplace(v.get(), list);
-              list->element = v->element;
-              for (const Literal& item : v->items) list->items.push_back(from_literal(item));
-              return Datum(list);
-            });
-          },
-          [&](const std::shared_ptr<program::TupleLiteral>& v) {
-            auto tuple = std::make_shared<TupleState>();
-            tuple->type = v->type;
-            for (const Literal& item : v->items) tuple->items.push_back(from_literal(item));
-            return Datum(tuple);
-          },
-          [&](const std::shared_ptr<program::DictLiteral>& v) {
-            return remembered(v.get(), [&] {
-              auto dict = std::make_shared<DictState>();
-              identities_.emplace(v.get(), dict);
-              dict->key = v->key;
-              dict->value = v->value;
-              for (const auto& [key, value] : v->items) dict->items.emplace_back(from_literal(key), from_literal(value));
-              return Datum(dict);
-            });
-          },
-          [&](const program::ObjectRef& v) {
-            return remembered(v.get(), [&] {
-              auto object = std::make_shared<ObjectState>();
-              identities_.emplace(v.get(), object);
-              object->type = v->type;
-              object->path = v->path;
-              object->is_module = v->is_module;
-              object->source = v;
-              return Datum(object);
-            });
-          },
-          [](const auto& v) { return Datum(v); },  // enum, device, function, opaque
-      },
-      literal.data);
+  return std::visit(Overloaded{
+                        [](std::monostate) { return Datum(); },
+                        [](bool v) { return Datum(Scalar(v)); },
+                        [](std::int64_t v) { return Datum(Scalar(v)); },
+                        [](double v) { return Datum(Scalar(v)); },
+                        [](std::complex<double> v) { return Datum(Scalar(v)); },
+                        [](const std::string& v) { return Datum(v); },
+                        [&](const Tensor& v) {
+                          // Two attributes that hold the same tensor share its memory, so that a write to one is seen by the other.
+                          if (v.bytes.empty()) return Datum(tensors_.make(builder_.constant(v)));
+                          const auto it = identities_.find(v.bytes.data());
+                          if (it != identities_.end()) {
+                            const TensorRef known = *it->second.get_if<TensorRef>();
+                            const Tensor* first = known->storage->value.constant();
+                            if (first && first->dims == v.dims && first->dtype == v.dtype)
+                              return Datum(known);
+                            return Datum(tensors_.make(builder_.constant(v)));
+                          }
+                          Datum made = tensors_.make(builder_.constant(v));
+                          identities_.emplace(v.bytes.data(), made);
+                          return made;
+                        },
+                        [&](const std::shared_ptr<program::ListLiteral>& v) {
+                          return remembered(v.get(), [&] {
+                            auto list = std::make_shared<ListState>();
+                            identities_.emplace(v.get(), list);
+                            list->element = v->element;
+                            for (const Literal& item : v->items) list->items.push_back(from_literal(item));
+                            return Datum(list);
+                          });
+                        },
+                        [&](const std::shared_ptr<program::TupleLiteral>& v) {
+                          auto tuple = std::make_shared<TupleState>();
+                          tuple->type = v->type;
+                          for (const Literal& item : v->items) tuple->items.push_back(from_literal(item));
+                          return Datum(tuple);
+                        },
+                        [&](const std::shared_ptr<program::DictLiteral>& v) {
+                          return remembered(v.get(), [&] {
+                            auto dict = std::make_shared<DictState>();
+                            identities_.emplace(v.get(), dict);
+                            dict->key = v->key;
+                            dict->value = v->value;
+                            for (const auto& [key, value] : v->items)
+                              dict->items.emplace_back(from_literal(key), from_literal(value));
+                            return Datum(dict);
+                          });
+                        },
+                        [&](const program::ObjectRef& v) {
+                          return remembered(v.get(), [&] {
+                            auto object = std::make_shared<ObjectState>();
+                            identities_.emplace(v.get(), object);
+                            object->type = v->type;
+                            object->path = v->path;
+                            object->is_module = v->is_module;
+                            object->source = v;
+                            return Datum(object);
+                          });
+                        },
+                        [](const auto& v) { return Datum(v); },  // enum, device, function, opaque
+                    },
+                    literal.data);
 }
 
 std::optional<Literal> Machine::to_literal(const Datum& datum) {

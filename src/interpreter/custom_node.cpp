@@ -42,7 +42,9 @@ void carry(const std::string& name, const Argument::List& list, Carried& to) {
       strings.push_back(*text);
     } else if (const auto* scalar = std::get_if<Scalar>(&item.data)) {
       const auto number = scalar->number();
-      if (!number) throw Rejection(fmt::format("`{}` holds a number that the graph computes, which no attribute can", name));
+      if (!number)
+        throw Rejection(
+            fmt::format("`{}` holds a number that the graph computes, which no attribute can", name));
       any_float |= scalar->kind() == Scalar::Kind::Float;
       floats.push_back(*number);
       ints.push_back(scalar->integer().value_or(0));
@@ -79,13 +81,15 @@ std::optional<std::vector<Argument>> Machine::custom_node(const program::Schema&
 
   // ONNX wants an element type for every output; without a kernel to ask, the first tensor's is the likeliest.
   std::vector<ValueType> types(std::max<std::size_t>(schema.returns.size(), 1));
-  const auto typed = std::find_if(carried.inputs.begin(), carried.inputs.end(), [](Value v) { return v && v.dtype(); });
+  const auto typed =
+      std::find_if(carried.inputs.begin(), carried.inputs.end(), [](Value v) { return v && v.dtype(); });
   for (ValueType& type : types) type.dtype = typed == carried.inputs.end() ? DType::Float32 : typed->dtype();
 
   const std::string op = schema.name.substr(schema.name.rfind(':') + 1);
-  warn(fmt::format("{} is exported as the custom node {}::{}: this is the first half only, the runtime still needs a "
-                   "kernel for it (ONNX Runtime custom operator, TensorRT plugin)",
-                   schema.name, options_.custom_domain, op));
+  warn(fmt::format(
+      "{} is exported as the custom node {}::{}: this is the first half only, the runtime still needs a "
+      "kernel for it (ONNX Runtime custom operator, TensorRT plugin)",
+      schema.name, options_.custom_domain, op));
   const std::size_t outputs = types.size();
   const auto values = builder_.emit(options_.custom_domain, op, outputs, std::move(carried.inputs),
                                     std::move(carried.attributes), std::move(types));

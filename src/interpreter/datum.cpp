@@ -5,7 +5,9 @@
 namespace pt2onnx {
 
 bool any_tainted(const Datum& datum) {
-  const auto any = [](const std::vector<Datum>& items) { return std::any_of(items.begin(), items.end(), any_tainted); };
+  const auto any = [](const std::vector<Datum>& items) {
+    return std::any_of(items.begin(), items.end(), any_tainted);
+  };
   if (datum.is_tainted()) return true;
   if (const auto* list = datum.get_if<ListRef>()) return any((*list)->items);
   if (const auto* tuple = datum.get_if<TupleRef>()) return any((*tuple)->items);

@@ -34,9 +34,9 @@ struct ViewStep {
 struct TensorState {
   std::shared_ptr<Storage> storage;
   std::vector<ViewStep> views;
-  Value cached;               // the value at `version` of the storage; unused without views
+  Value cached;  // the value at `version` of the storage; unused without views
   std::uint64_t version = 0;
-  bool contiguous = true;     // whether reshape of it is a view
+  bool contiguous = true;  // whether reshape of it is a view
   std::string device = "cpu";
   bool packed = false;
 };
@@ -93,8 +93,9 @@ struct MaybeNone {
 };
 
 struct Datum {
-  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, TensorRef, ListRef, TupleRef, DictRef, InstanceRef,
-               program::EnumLiteral, program::DeviceLiteral, program::FunctionLiteral, program::OpaqueLiteral>
+  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, TensorRef, ListRef,
+               TupleRef, DictRef, InstanceRef, program::EnumLiteral, program::DeviceLiteral,
+               program::FunctionLiteral, program::OpaqueLiteral>
       data;
 
   Datum() = default;

@@ -17,7 +17,8 @@ using program::SchemaArgument;
 
 bool writes(const SchemaArgument& argument) { return argument.alias && argument.alias->is_write; }
 bool writes(const Schema& schema) {
-  return std::any_of(schema.arguments.begin(), schema.arguments.end(), [](const auto& a) { return writes(a); });
+  return std::any_of(schema.arguments.begin(), schema.arguments.end(),
+                     [](const auto& a) { return writes(a); });
 }
 
 /// The argument that a result may share memory with; schemas name at most one.
@@ -40,10 +41,10 @@ constexpr std::array kMayReturnInput{"aten::dropout"sv, "aten::feature_dropout"s
 constexpr std::array kCopyUnlessContiguous{"aten::reshape"sv, "aten::reshape_as"sv, "aten::contiguous"sv,
                                            "aten::flatten"sv, "aten::ravel"sv};
 // Of the views, these leave a contiguous tensor contiguous.
-constexpr std::array kKeepContiguous{"aten::view"sv,    "aten::reshape"sv,   "aten::_unsafe_view"sv, "aten::flatten"sv,
-                                     "aten::unflatten"sv, "aten::view_as"sv, "aten::reshape_as"sv,   "aten::squeeze"sv,
-                                     "aten::unsqueeze"sv, "aten::detach"sv,  "aten::alias"sv,        "aten::contiguous"sv,
-                                     "aten::ravel"sv};
+constexpr std::array kKeepContiguous{
+    "aten::view"sv,    "aten::reshape"sv,    "aten::_unsafe_view"sv, "aten::flatten"sv,   "aten::unflatten"sv,
+    "aten::view_as"sv, "aten::reshape_as"sv, "aten::squeeze"sv,      "aten::unsqueeze"sv, "aten::detach"sv,
+    "aten::alias"sv,   "aten::contiguous"sv, "aten::ravel"sv};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -53,7 +54,8 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
 bool stays_contiguous(const Schema& schema, const std::vector<Argument>& arguments, const TensorState& base) {
   if (!base.contiguous) return false;
   if (contains(kKeepContiguous, schema.name)) return true;
-  if (schema.name != "aten::select" && schema.name != "aten::slice" && schema.name != "aten::narrow") return false;
+  if (schema.name != "aten::select" && schema.name != "aten::slice" && schema.name != "aten::narrow")
+    return false;
   // A piece of the outermost axis is one block of memory.
   for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
     const auto* number = i < arguments.size() ? std::get_if<Scalar>(&arguments[i].data) : nullptr;
@@ -76,6 +78,11 @@ std::size_t bytes_of(const program::Literal& literal) {
 bool is_scalar_type(const program::TypeRef& type) {
   using enum program::TypeKind;
   return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
+}
+
+/// Memory that nobody has written: libtorch would give whatever lies there, and a file must not hold that.
+bool leaves_unset(std::string_view name) {
+  return name.starts_with("aten::empty") || name.starts_with("aten::new_empty");
 }
 
 /// Whether it computes with tensors at all: an operator on Python values is none of the dictionary's business.
@@ -153,8 +160,9 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto argument = to_argument(inputs[i]);
     if (!argument) {
-      report(qualified(*schema), fmt::format("takes a {} as an argument, which no ONNX operator can", type_name(inputs[i])),
-             {}, std::nullopt, std::nullopt, schema->text);
+      report(qualified(*schema),
+             fmt::format("takes a {} as an argument, which no ONNX operator can", type_name(inputs[i])), {},
+             std::nullopt, std::nullopt, schema->text);
       return false;
     }
     arguments.push_back(std::move(*argument));
@@ -171,8 +179,9 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   return true;
 }
 
-std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op, const std::vector<Datum>& inputs) {
-  if (op.schema->is_nondeterministic) return std::nullopt;
+std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op,
+                                                const std::vector<Datum>& inputs) {
+  if (op.schema->is_nondeterministic || leaves_unset(op.name)) return std::nullopt;
   std::vector<program::Literal> literals;
   std::size_t input_bytes = 0;
   bool any_tensor = false;
@@ -190,7 +199,8 @@ std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op, con
     const auto types = folder_.evaluate_types(*op.schema, literals);
     for (const auto& value : types.values)
       if (const auto* tensor = std::get_if<Tensor>(&value.data))
-        if (static_cast<std::size_t>(tensor->numel()) * size_of(tensor->dtype) > options_.fold_bytes) return std::nullopt;
+        if (static_cast<std::size_t>(tensor->numel()) * size_of(tensor->dtype) > options_.fold_bytes)
+          return std::nullopt;
   }
   auto result = folder_.evaluate(*op.schema, literals);
   if (!result.ok()) {
@@ -205,7 +215,8 @@ std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op, con
 
   std::string weight;
   for (const auto& literal : literals)
-    if (const auto* tensor = std::get_if<Tensor>(&literal.data); tensor && weight.empty()) weight = tensor->name;
+    if (const auto* tensor = std::get_if<Tensor>(&literal.data); tensor && weight.empty())
+      weight = tensor->name;
   std::vector<Datum> outputs;
   for (auto& value : result.values) {
     if (auto* tensor = std::get_if<Tensor>(&value.data); tensor && !weight.empty())
@@ -231,14 +242,14 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
     }
   }
   if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
-  report(std::string(name), {}, {}, found.later ? std::optional(Case::OpsetTooLow) : std::nullopt, found.later,
-         schema.text);
+  report(std::string(name), {}, {}, found.later ? std::optional(Case::OpsetTooLow) : std::nullopt,
+         found.later, schema.text);
   return std::nullopt;
 }
 
 /// One result as datum: a number where the schema says so, a view where it shares memory with an argument.
-Datum Machine::wrap(const Schema& schema, std::size_t index, const Argument& value, const std::vector<Datum>& inputs,
-                    const std::vector<Argument>& arguments) {
+Datum Machine::wrap(const Schema& schema, std::size_t index, const Argument& value,
+                    const std::vector<Datum>& inputs, const std::vector<Argument>& arguments) {
   if (const auto* v = std::get_if<Value>(&value.data);
       v && *v && index < schema.returns.size() && is_scalar_type(schema.returns[index].type)) {
     const DType dtype = v->dtype().value_or(DType::Float32);
@@ -277,11 +288,13 @@ Datum Machine::wrap(const Schema& schema, std::size_t index, const Argument& val
 }
 
 /// In-place and out= forms: the functional results are written to the arguments that the schema marks, in order.
-void Machine::write_back(const Schema& schema, std::vector<Datum>& inputs, const std::vector<Argument>& arguments,
-                         const std::vector<Argument>& results, std::vector<Datum>& outputs) {
+void Machine::write_back(const Schema& schema, std::vector<Datum>& inputs,
+                         const std::vector<Argument>& arguments, const std::vector<Argument>& results,
+                         std::vector<Datum>& outputs) {
   // These change what a tensor looks like, not what it holds.
-  static constexpr std::array kMetadata{"aten::squeeze_"sv, "aten::unsqueeze_"sv, "aten::transpose_"sv, "aten::t_"sv,
-                                        "aten::swapaxes_"sv, "aten::swapdims_"sv, "aten::detach_"sv};
+  static constexpr std::array kMetadata{"aten::squeeze_"sv, "aten::unsqueeze_"sv, "aten::transpose_"sv,
+                                        "aten::t_"sv,       "aten::swapaxes_"sv,  "aten::swapdims_"sv,
+                                        "aten::detach_"sv};
   std::vector<std::size_t> targets;
   for (std::size_t i = 0; i < schema.arguments.size() && i < inputs.size(); ++i)
     if (writes(schema.arguments[i]) && inputs[i].get_if<TensorRef>()) targets.push_back(i);

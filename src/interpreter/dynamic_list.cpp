@@ -63,16 +63,19 @@ Value sequence_value(Machine& m, const ListState& list, const ValueType& type) {
     throw rejection;
   }
   if (list.dynamic) return list.dynamic->value;
-  if (list.items.empty()) return m.emit("SequenceEmpty", {}, {{"dtype", type.dtype.value_or(DType::Float32)}});
+  if (list.items.empty())
+    return m.emit("SequenceEmpty", {}, {{"dtype", type.dtype.value_or(DType::Float32)}});
   std::vector<Value> values;
-  for (const Datum& item : list.items) values.push_back(m.builder().cast(item_value(m, item), type.dtype.value_or(DType::Float32)));
+  for (const Datum& item : list.items)
+    values.push_back(m.builder().cast(item_value(m, item), type.dtype.value_or(DType::Float32)));
   return m.emit("SequenceConstruct", std::move(values));
 }
 
 Datum element_datum(Machine& m, const ListState& list, Value value) {
   if (!number_type(list.element)) return m.tensors().make(value);
   if (list.element->kind == program::TypeKind::Int) return Scalar(m.builder().symbol_of_value(value, "n"));
-  return Scalar(list.element->kind == program::TypeKind::Bool ? Scalar::Kind::Bool : Scalar::Kind::Float, value);
+  return Scalar(list.element->kind == program::TypeKind::Bool ? Scalar::Kind::Bool : Scalar::Kind::Float,
+                value);
 }
 
 }  // namespace pt2onnx

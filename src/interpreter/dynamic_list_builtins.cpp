@@ -77,7 +77,8 @@ bool pop(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
   const ListState* list = dynamic_in(inputs, 0);
   if (!list) return false;
   const auto* index = inputs.size() > 1 ? inputs[1].get_if<Scalar>() : nullptr;
-  const Value at = index ? m.number_value(*index) : m.builder().constant(Tensor::scalar(std::int64_t{-1}, DType::Int64));
+  const Value at =
+      index ? m.number_value(*index) : m.builder().constant(Tensor::scalar(std::int64_t{-1}, DType::Int64));
   const Value sequence = list->dynamic->value;
   outputs.push_back(element_datum(m, *list, m.emit("SequenceAt", {sequence, at})));
   set_sequence(m, inputs[0], m.emit("SequenceErase", {sequence, at}));
@@ -123,13 +124,27 @@ bool refuse(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
 }
 
 constexpr BuiltinEntry kTable[] = {
-    {"aten::__contains__", refuse}, {"aten::__getitem__", get_item}, {"aten::_set_item", set_item},
-    {"aten::add", refuse},          {"aten::add_", refuse},          {"aten::append", append},
-    {"aten::cat", join},            {"aten::copy", copy},            {"aten::extend", refuse},
-    {"aten::index", refuse},        {"aten::insert", refuse},        {"aten::len", length},
-    {"aten::list", copy},           {"aten::pop", pop},              {"aten::remove", refuse},
-    {"aten::reverse", refuse},      {"aten::slice", refuse},         {"aten::sort", refuse},
-    {"aten::stack", join},          {"aten::tensor", to_tensor},     {"prim::ListUnpack", refuse},
+    {"aten::__contains__", refuse},
+    {"aten::__getitem__", get_item},
+    {"aten::_set_item", set_item},
+    {"aten::add", refuse},
+    {"aten::add_", refuse},
+    {"aten::append", append},
+    {"aten::cat", join},
+    {"aten::copy", copy},
+    {"aten::extend", refuse},
+    {"aten::index", refuse},
+    {"aten::insert", refuse},
+    {"aten::len", length},
+    {"aten::list", copy},
+    {"aten::pop", pop},
+    {"aten::remove", refuse},
+    {"aten::reverse", refuse},
+    {"aten::slice", refuse},
+    {"aten::sort", refuse},
+    {"aten::stack", join},
+    {"aten::tensor", to_tensor},
+    {"prim::ListUnpack", refuse},
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ struct InterpretOptions {
   std::string method = "forward";
   bool fold = true;
   std::vector<std::string> output_names;
-  std::int64_t unroll_limit = 4096;  // trips of a loop
+  std::int64_t unroll_limit = 4096;               // trips of a loop
   std::size_t fold_bytes = std::size_t{1} << 20;  // a folded result may always have this size
   /// Told of each tensor as an operator gives it: for comparing two runs of the same program step by step.
   std::function<void(const program::Node& node, std::size_t output, const Value& value)> observe;

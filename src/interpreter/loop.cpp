@@ -79,7 +79,8 @@ class DynamicLoop {
       for (const Cell& cell : cells_) outputs.push_back(cell.fixed);
       return true;
     }
-    const auto values = m_.builder().emit("", "Loop", count, std::move(operands), {{"body", std::move(graph)}});
+    const auto values =
+        m_.builder().emit("", "Loop", count, std::move(operands), {{"body", std::move(graph)}});
     std::size_t next = 0;
     for (const Cell& cell : cells_) outputs.push_back(instantiate(m_, cell, values, next));
     for (const CarriedState& state : states_) {
@@ -98,8 +99,10 @@ class DynamicLoop {
   std::shared_ptr<Graph> round() {
     Builder::NamedTypes inputs{{"iteration", ValueType{ValueType::Kind::Tensor, DType::Int64, Shape{}}},
                                {"keep_going", ValueType{ValueType::Kind::Tensor, DType::Bool, Shape{}}}};
-    for (std::size_t k = 0; k < cells_.size(); ++k) leaf_types(cells_[k], fmt::format("carried_{}", k), inputs);
-    for (std::size_t k = 0; k < states_.size(); ++k) leaf_types(states_[k].cell, fmt::format("state_{}", k), inputs);
+    for (std::size_t k = 0; k < cells_.size(); ++k)
+      leaf_types(cells_[k], fmt::format("carried_{}", k), inputs);
+    for (std::size_t k = 0; k < states_.size(); ++k)
+      leaf_types(states_[k].cell, fmt::format("state_{}", k), inputs);
 
     const std::vector<Value> parameters = m_.builder().open("loop_body", inputs);
     m_.journal().open();
@@ -157,7 +160,8 @@ class DynamicLoop {
   bool tainted_ = false;
 };
 
-bool run_loop(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool run_loop(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inputs,
+              std::vector<Datum>& outputs) {
   const Block& body = node.blocks[0];
   const std::vector<Datum> carried(inputs.begin() + 2, inputs.end());
   const auto* trips = inputs[0].get_if<Scalar>();

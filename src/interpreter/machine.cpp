@@ -10,7 +10,7 @@ namespace {
 
 using program::Literal;
 
-constexpr int kMaxDepth = 200;          // calls; deeper is recursion
+constexpr int kMaxDepth = 200;  // calls; deeper is recursion
 constexpr std::size_t kMaxLocations = 5;
 
 Value replay_view(Builder& builder, const Registry& registry, const ViewStep& step, Value input) {
@@ -28,8 +28,8 @@ Value replay_view(Builder& builder, const Registry& registry, const ViewStep& st
 
 }  // namespace
 
-Machine::Machine(const program::Program& program, const Registry& registry, const OpCatalog& catalog, Folder& folder,
-                 const InterpretOptions& options, Model& model)
+Machine::Machine(const program::Program& program, const Registry& registry, const OpCatalog& catalog,
+                 Folder& folder, const InterpretOptions& options, Model& model)
     : program_(program),
       registry_(registry),
       folder_(folder),
@@ -46,7 +46,8 @@ InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
     set_outputs(call(*program_.entry, std::move(arguments)));
   } catch (const Raised& e) {
     report("prim::RaiseException", fmt::format("the program raises: {}", e.what()),
-           {"check that the inputs are what `" + options_.method + "` expects (--input), as the Python code would"});
+           {"check that the inputs are what `" + options_.method +
+            "` expects (--input), as the Python code would"});
   } catch (const Rejection& e) {
     report_rejection(node_ ? node_->op->name : "graph", e, {});
   }
@@ -58,7 +59,8 @@ std::vector<Datum> Machine::call(const program::Function& function, std::vector<
     int& depth;
     ~Depth() { --depth; }
   } guard{++depth_};
-  if (depth_ > kMaxDepth) raise(fmt::format("`{}` calls itself: recursion cannot become a graph", function.name));
+  if (depth_ > kMaxDepth)
+    raise(fmt::format("`{}` calls itself: recursion cannot become a graph", function.name));
   Frame frame;
   frame.function = &function;
   frame.module_path = module_path_;
@@ -73,7 +75,8 @@ std::vector<Datum> Machine::call(const program::Function& function, std::vector<
     else if (function.parameters[i].default_value)
       slot = from_literal(*function.parameters[i].default_value);
     else
-      raise(fmt::format("`{}` is called without its argument `{}`", function.name, function.parameters[i].name));
+      raise(fmt::format("`{}` is called without its argument `{}`", function.name,
+                        function.parameters[i].name));
   }
   const std::string caller = module_path_;
   module_path_ = frame.module_path;
@@ -219,7 +222,8 @@ void Machine::set_outputs(const std::vector<Datum>& results) {
   std::string base = "output";
   if (results.size() == 1 && count_outputs(results[0]) == 1) {
     const auto id = program_.entry->body.results[0];
-    if (const auto name = readable_name(program_.entry->value_names[static_cast<std::size_t>(id)]); !name.empty())
+    if (const auto name = readable_name(program_.entry->value_names[static_cast<std::size_t>(id)]);
+        !name.empty())
       base = name;
   }
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -229,7 +233,8 @@ void Machine::set_outputs(const std::vector<Datum>& results) {
 /// Depth first, containers in order; None and strings are no outputs.
 void Machine::add_output(const Datum& datum, const std::string& name) {
   if (const auto* list = datum.get_if<ListRef>(); list && !(*list)->dynamic) {
-    for (std::size_t i = 0; i < (*list)->items.size(); ++i) add_output((*list)->items[i], fmt::format("{}_{}", name, i));
+    for (std::size_t i = 0; i < (*list)->items.size(); ++i)
+      add_output((*list)->items[i], fmt::format("{}_{}", name, i));
     return;
   }
   if (const auto* tuple = datum.get_if<TupleRef>()) {
@@ -243,7 +248,8 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
   if (const auto* dict = datum.get_if<DictRef>()) {
     for (const auto& [key, item] : (*dict)->items) {
       const auto* text = key.get_if<std::string>();
-      add_output(item, text ? *text : fmt::format("{}_{}", name, key.get_if<Scalar>()->integer().value_or(0)));
+      add_output(item,
+                 text ? *text : fmt::format("{}_{}", name, key.get_if<Scalar>()->integer().value_or(0)));
     }
     return;
   }
@@ -272,8 +278,10 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
   }
   if (value.type().kind == ValueType::Kind::Tensor && !value.shape()) {
     // ONNX's checker wants some shape for an output of the model.
-    warn(fmt::format("the rank of the output `{}` depends on the data; the model declares one dim for it", name));
-    builder_.assume_type(value, ValueType{ValueType::Kind::Tensor, std::nullopt, Shape{builder_.fresh_dim("size")}});
+    warn(fmt::format("the rank of the output `{}` depends on the data; the model declares one dim for it",
+                     name));
+    builder_.assume_type(value,
+                         ValueType{ValueType::Kind::Tensor, std::nullopt, Shape{builder_.fresh_dim("size")}});
   }
   value.info()->name = builder_.unique_name(fixed_name ? options_.output_names[index] : name);
   model.graph.outputs.push_back(value);
@@ -290,8 +298,8 @@ void Machine::warn(std::string message) {
   if (warned_.try_emplace(message, true).second) result_.warnings.push_back(std::move(message));
 }
 
-void Machine::report(std::string op, std::string reason, std::vector<std::string> advice, std::optional<Case> which,
-                     std::optional<int> first_opset, std::string schema) {
+void Machine::report(std::string op, std::string reason, std::vector<std::string> advice,
+                     std::optional<Case> which, std::optional<int> first_opset, std::string schema) {
   const auto [it, fresh] = finding_index_.try_emplace(op + "\n" + reason, result_.findings.size());
   if (fresh) {
     Finding finding;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,10 +77,10 @@ class Machine {
   std::string here() const;  // "model.py:41" of the node that runs now
 
  private:
-
   void run_node(const program::Node& node, Frame& frame);
   void show(const program::Node& node, const std::vector<Datum>& outputs);
-  bool run_operator(const program::Node& node, Frame& frame, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
+  bool run_operator(const program::Node& node, Frame& frame, std::vector<Datum>& inputs,
+                    std::vector<Datum>& outputs);
   void taint(const program::Node& node, Frame& frame);
   Datum bind(const InputBinding& binding);
   void set_outputs(const std::vector<Datum>& results);
@@ -96,8 +96,9 @@ class Machine {
                                                    const std::vector<Argument>& arguments);
   Datum wrap(const program::Schema& schema, std::size_t result, const Argument& value,
              const std::vector<Datum>& inputs, const std::vector<Argument>& arguments);
-  void write_back(const program::Schema& schema, std::vector<Datum>& inputs, const std::vector<Argument>& arguments,
-                  const std::vector<Argument>& results, std::vector<Datum>& outputs);
+  void write_back(const program::Schema& schema, std::vector<Datum>& inputs,
+                  const std::vector<Argument>& arguments, const std::vector<Argument>& results,
+                  std::vector<Datum>& outputs);
 
   const program::Program& program_;
   const Registry& registry_;
@@ -116,12 +117,13 @@ class Machine {
   std::map<std::string, std::size_t> finding_index_;
   std::set<std::pair<std::size_t, const program::Node*>> counted_;  // findings and the nodes counted for them
   std::map<std::string, bool> warned_;
-  std::unordered_map<std::string, std::shared_ptr<const program::Schema>> functional_;  // of in-place operators
+  std::unordered_map<std::string, std::shared_ptr<const program::Schema>>
+      functional_;  // of in-place operators
 };
 
 /// A built-in operator: gives the outputs, or returns false to leave the node to folding and the dictionary.
-using Builtin = bool (*)(Machine& machine, const program::Node& node, Frame& frame, std::vector<Datum>& inputs,
-                         std::vector<Datum>& outputs);
+using Builtin = bool (*)(Machine& machine, const program::Node& node, Frame& frame,
+                         std::vector<Datum>& inputs, std::vector<Datum>& outputs);
 
 /// By operator name ("prim::ListConstruct", "aten::size"), to be asked in that order.
 std::span<const Builtin> find_builtins(const std::string& name);

@@ -17,7 +17,8 @@ bool constant(Machine& m, const Node& node, Frame&, std::vector<Datum>&, std::ve
   return true;
 }
 
-bool get_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool get_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs,
+                   std::vector<Datum>& outputs) {
   const auto* object = inputs[0].get_if<InstanceRef>();
   outputs.push_back(object ? m.attribute(*object, node.name) : Datum(Tainted{}));
   return true;
@@ -30,15 +31,17 @@ bool set_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inp
   if ((*object)->source) m.attribute(*object, node.name);
   m.journal().touch(*object);
   auto& attributes = (*object)->attributes;
-  const auto it = std::find_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.first == node.name; });
+  const auto it =
+      std::find_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.first == node.name; });
   if (it != attributes.end())
     it->second = inputs[1];
   else
     attributes.emplace_back(node.name, inputs[1]);
   if ((*object)->is_module && inputs[1].get_if<TensorRef>())
-    m.warn(fmt::format("the module assigns to its attribute `{}`: the model starts from the value in the file at every "
-                       "run",
-                       (*object)->path.empty() ? node.name : (*object)->path + "." + node.name));
+    m.warn(fmt::format(
+        "the module assigns to its attribute `{}`: the model starts from the value in the file at every "
+        "run",
+        (*object)->path.empty() ? node.name : (*object)->path + "." + node.name));
   return true;
 }
 
@@ -49,7 +52,8 @@ bool create_object(Machine&, const Node& node, Frame&, std::vector<Datum>&, std:
   return true;
 }
 
-bool has_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool has_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs,
+                   std::vector<Datum>& outputs) {
   const auto* object = inputs[0].get_if<InstanceRef>();
   if (!object) return false;
   const auto cls = m.program().classes.find((*object)->type);
@@ -65,10 +69,13 @@ bool is_instance(const Datum& datum, const Type& type) {
     case TypeKind::Any: return true;
     case TypeKind::None: return datum.is_none();
     case TypeKind::Tensor: return datum.get_if<TensorRef>() != nullptr;
-    case TypeKind::Bool: return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Bool;
+    case TypeKind::Bool:
+      return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Bool;
     case TypeKind::Int: return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Int;
-    case TypeKind::Float: return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Float;
-    case TypeKind::Complex: return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Complex;
+    case TypeKind::Float:
+      return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Float;
+    case TypeKind::Complex:
+      return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Complex;
     case TypeKind::Number: return datum.get_if<Scalar>() != nullptr;
     case TypeKind::String: return datum.get_if<std::string>() != nullptr;
     case TypeKind::Device: return datum.get_if<program::DeviceLiteral>() != nullptr;
@@ -80,7 +87,8 @@ bool is_instance(const Datum& datum, const Type& type) {
       const auto* list = datum.get_if<ListRef>();
       if (!list || type.elements.empty()) return list != nullptr;
       // An empty list has the type that it was declared with.
-      if ((*list)->items.empty()) return !(*list)->element || (*list)->element->text == type.elements[0]->text;
+      if ((*list)->items.empty())
+        return !(*list)->element || (*list)->element->text == type.elements[0]->text;
       return is_instance((*list)->items[0], *type.elements[0]);
     }
     case TypeKind::Dict: {
@@ -98,7 +106,8 @@ bool is_instance(const Datum& datum, const Type& type) {
         if (!is_instance((*tuple)->items[i], *type.elements[i])) return false;
       return true;
     }
-    case TypeKind::Object: return datum.get_if<InstanceRef>() && (*datum.get_if<InstanceRef>())->type == type.name;
+    case TypeKind::Object:
+      return datum.get_if<InstanceRef>() && (*datum.get_if<InstanceRef>())->type == type.name;
     case TypeKind::Enum:
       return datum.get_if<program::EnumLiteral>() && datum.get_if<program::EnumLiteral>()->type == type.name;
     default: return false;
@@ -128,14 +137,16 @@ bool same(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std:
     outputs.emplace_back(Tainted{});
     return true;
   }
-  if (const auto* maybe = a.get_if<MaybeNone>(); maybe && b.is_none()) return same_as_none(m, node, *maybe, outputs);
-  if (const auto* maybe = b.get_if<MaybeNone>(); maybe && a.is_none()) return same_as_none(m, node, *maybe, outputs);
+  if (const auto* maybe = a.get_if<MaybeNone>(); maybe && b.is_none())
+    return same_as_none(m, node, *maybe, outputs);
+  if (const auto* maybe = b.get_if<MaybeNone>(); maybe && a.is_none())
+    return same_as_none(m, node, *maybe, outputs);
   bool identical = false;
   if (a.is_none() || b.is_none()) {
     identical = a.is_none() && b.is_none();
-  } else if (const auto *x = a.get_if<TensorRef>(), *y = b.get_if<TensorRef>(); x && y) {
+  } else if (const auto* x = a.get_if<TensorRef>(), *y = b.get_if<TensorRef>(); x && y) {
     identical = *x == *y;
-  } else if (const auto *l = a.get_if<ListRef>(), *r = b.get_if<ListRef>(); l && r) {
+  } else if (const auto* l = a.get_if<ListRef>(), *r = b.get_if<ListRef>(); l && r) {
     identical = *l == *r;
   } else {
     const auto equal = known_equal(a, b);
@@ -165,7 +176,8 @@ bool unchecked_cast(Machine&, const Node&, Frame&, std::vector<Datum>& inputs, s
   return true;
 }
 
-bool enum_part(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool enum_part(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs,
+               std::vector<Datum>& outputs) {
   const auto* value = inputs[0].get_if<program::EnumLiteral>();
   if (!value) return false;
   outputs.push_back(node.op->name == "prim::EnumName" ? Datum(value->name) : m.from_literal(*value->value));

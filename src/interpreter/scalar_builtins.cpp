@@ -10,7 +10,8 @@ namespace {
 
 std::string_view short_name(const std::string& op) { return std::string_view(op).substr(op.rfind(':') + 1); }
 
-bool scalar_op(Machine& m, const program::Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+bool scalar_op(Machine& m, const program::Node& node, Frame&, std::vector<Datum>& inputs,
+               std::vector<Datum>& outputs) {
   std::vector<Scalar> args;
   bool symbolic = false;
   for (const Datum& input : inputs) {
@@ -43,7 +44,8 @@ bool extreme(Machine& m, const program::Node& node, Frame& frame, std::vector<Da
     if (best) {
       const std::array pair{*best, *scalar};
       if (pair[0].is_known() && pair[1].is_known()) {
-        const bool first = node.op->name == "prim::min" ? pair[0].number() <= pair[1].number() : pair[0].number() >= pair[1].number();
+        const bool first = node.op->name == "prim::min" ? pair[0].number() <= pair[1].number()
+                                                        : pair[0].number() >= pair[1].number();
         best = first ? pair[0] : pair[1];
         continue;
       }
@@ -59,18 +61,41 @@ bool extreme(Machine& m, const program::Node& node, Frame& frame, std::vector<Da
 }
 
 constexpr BuiltinEntry kTable[] = {
-    {"aten::Bool", scalar_op},      {"aten::Float", scalar_op},     {"aten::Int", scalar_op},
-    {"aten::__and__", scalar_op},   {"aten::__derive_index", scalar_op}, {"aten::__not__", scalar_op},
-    {"aten::__or__", scalar_op},    {"aten::__range_length", scalar_op}, {"aten::__xor__", scalar_op},
-    {"aten::abs", scalar_op},       {"aten::add", scalar_op},       {"aten::ceil", scalar_op},
-    {"aten::div", scalar_op},       {"aten::eq", scalar_op},        {"aten::exp", scalar_op},
-    {"aten::floor", scalar_op},     {"aten::floordiv", scalar_op},  {"aten::ge", scalar_op},
-    {"aten::gt", scalar_op},        {"aten::le", scalar_op},        {"aten::log", scalar_op},
-    {"aten::lt", scalar_op},        {"aten::mul", scalar_op},       {"aten::ne", scalar_op},
-    {"aten::neg", scalar_op},       {"aten::pow", scalar_op},       {"aten::remainder", scalar_op},
-    {"aten::round", scalar_op},     {"aten::sqrt", scalar_op},      {"aten::sub", scalar_op},
-    {"aten::trunc", scalar_op},     {"aten::truediv", scalar_op},   {"prim::abs", scalar_op},
-    {"prim::max", extreme},         {"prim::min", extreme},
+    {"aten::Bool", scalar_op},
+    {"aten::Float", scalar_op},
+    {"aten::Int", scalar_op},
+    {"aten::__and__", scalar_op},
+    {"aten::__derive_index", scalar_op},
+    {"aten::__not__", scalar_op},
+    {"aten::__or__", scalar_op},
+    {"aten::__range_length", scalar_op},
+    {"aten::__xor__", scalar_op},
+    {"aten::abs", scalar_op},
+    {"aten::add", scalar_op},
+    {"aten::ceil", scalar_op},
+    {"aten::div", scalar_op},
+    {"aten::eq", scalar_op},
+    {"aten::exp", scalar_op},
+    {"aten::floor", scalar_op},
+    {"aten::floordiv", scalar_op},
+    {"aten::ge", scalar_op},
+    {"aten::gt", scalar_op},
+    {"aten::le", scalar_op},
+    {"aten::log", scalar_op},
+    {"aten::lt", scalar_op},
+    {"aten::mul", scalar_op},
+    {"aten::ne", scalar_op},
+    {"aten::neg", scalar_op},
+    {"aten::pow", scalar_op},
+    {"aten::remainder", scalar_op},
+    {"aten::round", scalar_op},
+    {"aten::sqrt", scalar_op},
+    {"aten::sub", scalar_op},
+    {"aten::trunc", scalar_op},
+    {"aten::truediv", scalar_op},
+    {"prim::abs", scalar_op},
+    {"prim::max", extreme},
+    {"prim::min", extreme},
 };
 
 }  // namespace

@@ -12,12 +12,15 @@ using Kind = Scalar::Kind;
 std::optional<Dim> as_dim(Machine& m, const Scalar& s) {
   if (const auto* dim = std::get_if<Dim>(&s.data())) return *dim;
   if (const auto integer = s.integer()) return Dim(*integer);
-  if (const auto* computed = std::get_if<Scalar::Computed>(&s.data()); computed && computed->kind <= Kind::Int)
+  if (const auto* computed = std::get_if<Scalar::Computed>(&s.data());
+      computed && computed->kind <= Kind::Int)
     return m.builder().symbol_of_value(m.builder().cast(computed->value, DType::Int64), "n");
   return std::nullopt;
 }
 
-Value as_value(Machine& m, const Scalar& s, DType dtype) { return m.builder().cast(m.number_value(s), dtype); }
+Value as_value(Machine& m, const Scalar& s, DType dtype) {
+  return m.builder().cast(m.number_value(s), dtype);
+}
 
 Scalar computed(Kind kind, Value v) { return Scalar(kind, v); }
 
@@ -78,7 +81,10 @@ Scalar comparison_node(Machine& m, std::string_view op, Value a, Value b) {
 std::optional<Scalar> logic(Machine& m, std::string_view op, std::span<const Scalar> args) {
   if (op == "__not__" && args.size() == 1) return negation(m, args[0]);
   if (args.size() != 2 || args[0].kind() != Kind::Bool || args[1].kind() != Kind::Bool) return std::nullopt;
-  const char* node = op == "__and__" ? "And" : op == "__or__" ? "Or" : op == "__xor__" || op == "ne" ? "Xor" : nullptr;
+  const char* node = op == "__and__"                 ? "And"
+                     : op == "__or__"                ? "Or"
+                     : op == "__xor__" || op == "ne" ? "Xor"
+                                                     : nullptr;
   if (!node && op != "eq") return std::nullopt;
   for (int i = 0; i < 2; ++i) {
     const auto known = args[static_cast<std::size_t>(i)].integer();
@@ -88,7 +94,8 @@ std::optional<Scalar> logic(Machine& m, std::string_view op, std::span<const Sca
     if (op == "__or__") return *known ? Scalar(true) : other;
   }
   const Value a = m.number_value(args[0]), b = m.number_value(args[1]);
-  return op == "eq" ? computed(Kind::Bool, m.emit("Equal", {a, b})) : computed(Kind::Bool, m.emit(node, {a, b}));
+  return op == "eq" ? computed(Kind::Bool, m.emit("Equal", {a, b}))
+                    : computed(Kind::Bool, m.emit(node, {a, b}));
 }
 
 std::optional<Scalar> float_math(Machine& m, std::string_view op, std::span<const Scalar> args) {
@@ -143,7 +150,8 @@ std::optional<Scalar> symbolic_math(Machine& m, std::string_view op, std::span<c
   if (op == "Bool" && args.size() == 1) return truth(m, args[0]);
   if (auto result = logic(m, op, args)) return result;
 
-  const bool integers = std::all_of(args.begin(), args.end(), [](const Scalar& s) { return s.kind() <= Kind::Int; });
+  const bool integers =
+      std::all_of(args.begin(), args.end(), [](const Scalar& s) { return s.kind() <= Kind::Int; });
   if (integers && op != "Float" && op != "div" && op != "truediv" && op != "sqrt" && op != "pow") {
     std::vector<Dim> dims;
     for (const Scalar& s : args) dims.push_back(as_dim(m, s).value());

@@ -54,7 +54,8 @@ bool size(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   const auto dim = int_in(inputs, 1);
   if (!dim) return false;
   const std::int64_t n = static_cast<std::int64_t>(*rank);
-  if (*dim < -n || *dim >= n) m.raise(fmt::format("dimension {} is out of range for a tensor of rank {}", *dim, n));
+  if (*dim < -n || *dim >= n)
+    m.raise(fmt::format("dimension {} is out of range for a tensor of rank {}", *dim, n));
   outputs.emplace_back(Scalar(m.builder().size_of(v, *dim < 0 ? *dim + n : *dim)));
   return true;
 }
@@ -109,13 +110,16 @@ bool stride(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   }
   const auto dim = int_in(inputs, 1);
   if (!dim || strides.empty()) return false;
-  outputs.push_back(strides[static_cast<std::size_t>(*dim < 0 ? *dim + static_cast<std::int64_t>(*rank) : *dim)]);
+  outputs.push_back(
+      strides[static_cast<std::size_t>(*dim < 0 ? *dim + static_cast<std::int64_t>(*rank) : *dim)]);
   return true;
 }
 
 // ---- types and devices -----------------------------------------------------------------------------------------------
 
-std::optional<DType> dtype_of(Machine& m, const TensorRef& tensor) { return m.tensors().read(tensor).dtype(); }
+std::optional<DType> dtype_of(Machine& m, const TensorRef& tensor) {
+  return m.tensors().read(tensor).dtype();
+}
 
 bool dtype(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   const TensorRef* tensor = tensor_in(inputs, 0);
@@ -231,7 +235,8 @@ bool item(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
     if (to == "Bool") outputs.emplace_back(Scalar(v != 0));
     if (to == "Float") outputs.emplace_back(Scalar(v));
     if (to == "Int")
-      outputs.emplace_back(number->integer() ? Scalar(*number->integer()) : Scalar(static_cast<std::int64_t>(v)));
+      outputs.emplace_back(number->integer() ? Scalar(*number->integer())
+                                             : Scalar(static_cast<std::int64_t>(v)));
     return true;
   }
   const std::array args{*number};
@@ -291,7 +296,8 @@ bool make_tensor(Machine& m, const Node& node, Frame&, Data& inputs, Data& outpu
     if (wanted.value_or(natural) == natural && natural == DType::Int64)
       outputs.emplace_back(m.tensors().make_number(*scalar));
     else
-      outputs.emplace_back(m.tensors().make(m.builder().cast(m.number_value(*scalar), wanted.value_or(natural))));
+      outputs.emplace_back(
+          m.tensors().make(m.builder().cast(m.number_value(*scalar), wanted.value_or(natural))));
     return true;
   }
   if (const TensorRef* tensor = tensor_in(inputs, 0)) {  // as_tensor, or tensor of a tensor: a copy
@@ -317,32 +323,68 @@ bool make_tensor(Machine& m, const Node& node, Frame&, Data& inputs, Data& outpu
     const DType target = wanted.value_or(natural.value_or(DType::Float32));
     part = m.builder().cast(part, target);
     if (part.rank() != std::size_t{0}) return false;
-    parts.push_back(m.emit("Reshape", {part, m.builder().constant(Tensor::of_ints(std::array<std::int64_t, 1>{1}, {1}))}));
+    parts.push_back(m.emit(
+        "Reshape", {part, m.builder().constant(Tensor::of_ints(std::array<std::int64_t, 1>{1}, {1}))}));
   }
   if (parts.empty()) return false;
-  outputs.emplace_back(m.tensors().make(parts.size() == 1 ? parts[0] : m.emit("Concat", parts, {{"axis", 0}})));
+  outputs.emplace_back(
+      m.tensors().make(parts.size() == 1 ? parts[0] : m.emit("Concat", parts, {{"axis", 0}})));
   return true;
 }
 
 constexpr BuiltinEntry kTable[] = {
-    {"aten::Bool", item},              {"aten::Float", item},            {"aten::FloatImplicit", item},
-    {"aten::Int", item},               {"aten::IntImplicit", item},      {"aten::ScalarImplicit", item},
-    {"aten::_local_scalar_dense", item}, {"aten::add", number_math},     {"aten::as_tensor", make_tensor},
-    {"aten::dim", rank},               {"aten::div", number_math},       {"aten::floor_divide", number_math},
-    {"aten::is_autocast_cpu_enabled", never}, {"aten::is_autocast_enabled", never}, {"aten::is_complex", has_kind},
-    {"aten::is_contiguous", is_contiguous}, {"aten::is_floating_point", has_kind}, {"aten::is_grad_enabled", never},
+    {"aten::Bool", item},
+    {"aten::Float", item},
+    {"aten::FloatImplicit", item},
+    {"aten::Int", item},
+    {"aten::IntImplicit", item},
+    {"aten::ScalarImplicit", item},
+    {"aten::_local_scalar_dense", item},
+    {"aten::add", number_math},
+    {"aten::as_tensor", make_tensor},
+    {"aten::dim", rank},
+    {"aten::div", number_math},
+    {"aten::floor_divide", number_math},
+    {"aten::is_autocast_cpu_enabled", never},
+    {"aten::is_autocast_enabled", never},
+    {"aten::is_complex", has_kind},
+    {"aten::is_contiguous", is_contiguous},
+    {"aten::is_floating_point", has_kind},
+    {"aten::is_grad_enabled", never},
     {"aten::is_leaf", always},
-    {"aten::is_nonzero", item},        {"aten::is_scripting", always},   {"aten::is_signed", has_kind},
-    {"aten::item", item},              {"aten::len", length},            {"aten::mul", number_math},
-    {"aten::neg", number_math},        {"aten::numel", element_count},   {"aten::remainder", number_math},
-    {"aten::requires_grad_", same_tensor}, {"aten::rsub", number_math},  {"aten::size", size},
-    {"aten::storage_offset", zero},    {"aten::stride", stride},         {"aten::sub", number_math},
-    {"aten::tensor", make_tensor},     {"prim::NumToTensor", number_to_tensor}, {"prim::device", device},
-    {"prim::dtype", dtype},            {"prim::is_cpu", always},         {"prim::is_cuda", never},
-    {"prim::is_mkldnn", never},        {"prim::is_mps", never},          {"prim::is_nested", never},
-    {"prim::is_quantized", never},     {"prim::is_sparse", never},       {"prim::is_sparse_csr", never},
-    {"prim::is_vulkan", never},        {"prim::is_xla", never},          {"prim::is_xpu", never},
-    {"prim::is_meta", never},          {"prim::layout", zero},           {"prim::requires_grad", never},
+    {"aten::is_nonzero", item},
+    {"aten::is_scripting", always},
+    {"aten::is_signed", has_kind},
+    {"aten::item", item},
+    {"aten::len", length},
+    {"aten::mul", number_math},
+    {"aten::neg", number_math},
+    {"aten::numel", element_count},
+    {"aten::remainder", number_math},
+    {"aten::requires_grad_", same_tensor},
+    {"aten::rsub", number_math},
+    {"aten::size", size},
+    {"aten::storage_offset", zero},
+    {"aten::stride", stride},
+    {"aten::sub", number_math},
+    {"aten::tensor", make_tensor},
+    {"prim::NumToTensor", number_to_tensor},
+    {"prim::device", device},
+    {"prim::dtype", dtype},
+    {"prim::is_cpu", always},
+    {"prim::is_cuda", never},
+    {"prim::is_mkldnn", never},
+    {"prim::is_mps", never},
+    {"prim::is_nested", never},
+    {"prim::is_quantized", never},
+    {"prim::is_sparse", never},
+    {"prim::is_sparse_csr", never},
+    {"prim::is_vulkan", never},
+    {"prim::is_xla", never},
+    {"prim::is_xpu", never},
+    {"prim::is_meta", never},
+    {"prim::layout", zero},
+    {"prim::requires_grad", never},
     {"prim::shape", size},
 };
 

@@ -56,7 +56,8 @@ Value Tensors::read(const TensorRef& tensor) const {
     if (!journal_.active()) storage.value = value;
   }
   if (tensor->views.empty()) return value;
-  if (tensor->version == storage.version && tensor->cached && builder_.visible(tensor->cached)) return tensor->cached;
+  if (tensor->version == storage.version && tensor->cached && builder_.visible(tensor->cached))
+    return tensor->cached;
   for (const ViewStep& step : tensor->views) value = replay_(step, value);
   if (!journal_.active()) {
     tensor->cached = value;
@@ -75,14 +76,16 @@ std::optional<Scalar> Tensors::number(const TensorRef& tensor) const {
   switch (constant->dtype) {
     case DType::Bool: return Scalar(constant->to_ints()[0] != 0);
     case DType::Int64: return Scalar(constant->to_ints()[0]);
-    case DType::Float32: case DType::Float64: return Scalar(constant->to_doubles()[0]);
+    case DType::Float32:
+    case DType::Float64: return Scalar(constant->to_doubles()[0]);
     default: return std::nullopt;
   }
 }
 
 void Tensors::write(const TensorRef& tensor, Value value) const {
   std::vector<Value> levels{read_base(tensor)};  // the storage, then what each view gives
-  for (std::size_t i = 0; i + 1 < tensor->views.size(); ++i) levels.push_back(replay_(tensor->views[i], levels.back()));
+  for (std::size_t i = 0; i + 1 < tensor->views.size(); ++i)
+    levels.push_back(replay_(tensor->views[i], levels.back()));
 
   Value written = value;
   for (std::size_t i = tensor->views.size(); i-- > 0;)

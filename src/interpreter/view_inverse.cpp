@@ -14,10 +14,11 @@ namespace {
 using namespace std::string_view_literals;
 
 // Views that keep every element in its place in memory: a reshape back undoes them.
-constexpr std::array kReshapes{"aten::view"sv,      "aten::reshape"sv,   "aten::_unsafe_view"sv, "aten::flatten"sv,
-                               "aten::unflatten"sv, "aten::view_as"sv,   "aten::reshape_as"sv,   "aten::squeeze"sv,
-                               "aten::unsqueeze"sv, "aten::detach"sv,    "aten::alias"sv,        "aten::contiguous"sv,
-                               "aten::ravel"sv,     "aten::_reshape_alias"sv};
+constexpr std::array kReshapes{"aten::view"sv,       "aten::reshape"sv,       "aten::_unsafe_view"sv,
+                               "aten::flatten"sv,    "aten::unflatten"sv,     "aten::view_as"sv,
+                               "aten::reshape_as"sv, "aten::squeeze"sv,       "aten::unsqueeze"sv,
+                               "aten::detach"sv,     "aten::alias"sv,         "aten::contiguous"sv,
+                               "aten::ravel"sv,      "aten::_reshape_alias"sv};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -64,12 +65,14 @@ std::optional<Value> permute_back(Call& c, Value written) {
   if (name == "aten::t") return rank < 2 ? written : onnx::swap_axes(c, written, 0, 1);
   if (name == "aten::transpose" && c.has("dim0") && c.has("dim1"))
     return rank == 0 ? written
-                     : onnx::swap_axes(c, written, c.axis("dim0", c.rank(written)), c.axis("dim1", c.rank(written)));
+                     : onnx::swap_axes(c, written, c.axis("dim0", c.rank(written)),
+                                       c.axis("dim1", c.rank(written)));
   if (name == "aten::permute") {
     const auto dims = c.ints("dims");
     std::vector<std::int64_t> inverse(dims.size());
     for (std::size_t i = 0; i < dims.size(); ++i)
-      inverse[static_cast<std::size_t>(c.normalize_axis(dims[i], dims.size()))] = static_cast<std::int64_t>(i);
+      inverse[static_cast<std::size_t>(c.normalize_axis(dims[i], dims.size()))] =
+          static_cast<std::int64_t>(i);
     return onnx::transpose(c, written, inverse);
   }
   return std::nullopt;
@@ -79,7 +82,8 @@ std::optional<Value> permute_back(Call& c, Value written) {
 Value write_by_index(Call& c, const ViewStep& step, Value base, Value written,
                      const std::function<Value(const ViewStep&, Value)>& replay) {
   if (c.name().starts_with("aten::expand") || c.name() == "aten::broadcast_to")
-    c.reject("writes in place into an expanded tensor, whose elements share memory", "call clone() before writing");
+    c.reject("writes in place into an expanded tensor, whose elements share memory",
+             "call clone() before writing");
   if (c.dtype_of(base) != c.dtype_of(written))
     c.reject(fmt::format("writes in place through `{}`, which changes the element type", c.name()));
   const Shape shape = c.sizes_of(base);

@@ -13,7 +13,7 @@
 namespace pt2onnx {
 namespace {
 
-constexpr std::size_t kShareBytes = 256;            // constants up to this size are compared by content
+constexpr std::size_t kShareBytes = 256;                  // constants up to this size are compared by content
 constexpr std::size_t kFoldBytes = std::size_t{1} << 20;  // folding may always make a constant of this size
 
 std::size_t hash_of(const Tensor& tensor) {
@@ -93,12 +93,14 @@ std::vector<Value> Builder::emit(std::string_view domain, std::string_view op, s
   std::vector<std::optional<DType>> restore(outputs);
   const OpSignature* signature = catalog_.find(domain, op, opset());
   if (signature) {
-    auto legal = legalize(*signature, std::move(inputs), outputs, [this](Value v, DType to) { return cast(v, to); });
+    auto legal =
+        legalize(*signature, std::move(inputs), outputs, [this](Value v, DType to) { return cast(v, to); });
     inputs = std::move(legal.inputs);
     restore = std::move(legal.restore);
   } else if (domain.empty()) {
     const auto since = catalog_.since(op);
-    if (!since) throw std::logic_error(fmt::format("the dictionary emits `{}`, which ONNX does not have", op));
+    if (!since)
+      throw std::logic_error(fmt::format("the dictionary emits `{}`, which ONNX does not have", op));
     Rejection rejection(fmt::format("needs ONNX `{}`, which opset {} does not have", op, opset()));
     if (*since > opset()) rejection.first_opset = since;
     throw rejection;
@@ -201,7 +203,8 @@ std::optional<Value> Builder::fold(std::string_view torch_op, const std::vector<
   const auto base = torch_op.substr(0, dot);
   const auto overload = dot == std::string_view::npos ? std::string_view() : torch_op.substr(dot + 1);
   const auto schema = folder_->schema(base, overload);
-  if (!schema) throw std::logic_error(fmt::format("the dictionary folds `{}`, which libtorch does not have", torch_op));
+  if (!schema)
+    throw std::logic_error(fmt::format("the dictionary folds `{}`, which libtorch does not have", torch_op));
 
   const auto result = folder_->evaluate(*schema, literals);
   if (!result.ok() || result.values.size() != 1) return std::nullopt;
@@ -292,7 +295,8 @@ std::shared_ptr<Graph> Builder::close(const std::vector<Value>& outputs) {
 void Builder::unwind(std::size_t depth) { scopes_.resize(depth); }
 
 bool Builder::visible(Value v) const {
-  return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) { return scope.id == v.info()->scope; });
+  return std::any_of(scopes_.begin(), scopes_.end(),
+                     [&](const Scope& scope) { return scope.id == v.info()->scope; });
 }
 
 bool Builder::visible(const Dim& dim) const {

@@ -35,8 +35,9 @@ class Builder {
   const OriginRef& origin() const { return origin_; }
 
   Value add_input(std::string name, ValueType type);
-  std::vector<Value> emit(std::string_view domain, std::string_view op, std::size_t outputs, std::vector<Value> inputs,
-                          Attributes attributes, std::optional<std::vector<ValueType>> types = std::nullopt);
+  std::vector<Value> emit(std::string_view domain, std::string_view op, std::size_t outputs,
+                          std::vector<Value> inputs, Attributes attributes,
+                          std::optional<std::vector<ValueType>> types = std::nullopt);
   Value constant(Tensor tensor);
   /// A Cast node; a constant is cast at once; nothing where the dtype is the same.
   Value cast(Value v, DType to);
@@ -49,7 +50,8 @@ class Builder {
   Value shape_value(const Shape& shape);
   Dim size_of(Value v, std::int64_t axis);
   /// A fresh symbol whose number the graph reads: from a 0-d value, or as the size of an axis of a value.
-  Dim symbol_of_value(Value scalar, std::string_view hint, std::optional<std::int64_t> minimum = std::nullopt);
+  Dim symbol_of_value(Value scalar, std::string_view hint,
+                      std::optional<std::int64_t> minimum = std::nullopt);
   Dim symbol_of_axis(Value tensor, std::int64_t axis, std::string name, std::int64_t minimum);
   /// A fresh symbol that an input of a subgraph will give (see subgraph).
   Dim fresh_dim(std::string_view hint, std::int64_t minimum = 0);
@@ -124,7 +126,7 @@ class Builder {
   std::unordered_set<std::string> symbol_names_;
   std::unordered_map<const ValueInfo*, Dim> value_symbols_;  // 0-d integers that serve as sizes
   std::unordered_multimap<std::size_t, Value> constants_;
-  std::vector<std::function<void()>> journal_;       // undo steps since the start
+  std::vector<std::function<void()>> journal_;  // undo steps since the start
 };
 
 }  // namespace pt2onnx

@@ -28,7 +28,9 @@ void Builder::set_source(const std::string& symbol, Source source) {
   journal_.push_back([this, symbol] { sources_.erase(symbol); });
 }
 
-Dim Builder::fresh_dim(std::string_view hint, std::int64_t minimum) { return Dim::symbol(fresh_symbol(hint), minimum); }
+Dim Builder::fresh_dim(std::string_view hint, std::int64_t minimum) {
+  return Dim::symbol(fresh_symbol(hint), minimum);
+}
 
 Dim Builder::symbol_of_axis(Value tensor, std::int64_t axis, std::string name, std::int64_t minimum) {
   const std::string symbol = fresh_symbol(name);
@@ -61,8 +63,8 @@ void Builder::refine_shape(Value v, const Shape& shape) {
     return;
   }
   if (known->size() != shape.size())
-    throw std::logic_error(fmt::format("`{}` has rank {} by inference and {} by its symbolic function", v.name(),
-                                       known->size(), shape.size()));
+    throw std::logic_error(fmt::format("`{}` has rank {} by inference and {} by its symbolic function",
+                                       v.name(), known->size(), shape.size()));
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (!(*known)[i].is_static())
       (*known)[i] = shape[i];
@@ -84,14 +86,16 @@ void Builder::assume_type(Value v, const ValueType& type) {
     if (visible(dim)) {
       if (!mine.is_static()) mine = dim;
     } else if (open) {
-      mine = known.kind == ValueType::Kind::Tensor ? symbol_of_axis(v, static_cast<std::int64_t>(i), "joined", 0)
-                                                   : fresh_dim("item");
+      mine = known.kind == ValueType::Kind::Tensor
+                 ? symbol_of_axis(v, static_cast<std::int64_t>(i), "joined", 0)
+                 : fresh_dim("item");
     }
   }
 }
 
 Value Builder::int_vector(std::initializer_list<std::int64_t> ints) {
-  return constant(Tensor::of_ints(std::span(ints.begin(), ints.size()), {static_cast<std::int64_t>(ints.size())}));
+  return constant(
+      Tensor::of_ints(std::span(ints.begin(), ints.size()), {static_cast<std::int64_t>(ints.size())}));
 }
 
 /// Sizes of the axes [begin, end) as a 1-d int64 value.
@@ -112,7 +116,8 @@ Value Builder::atom_vector(const detail::Atom& atom) {
   using Kind = detail::Atom::Kind;
   if (atom.kind == Kind::Symbol) {
     const auto source = sources_.find(atom.key);
-    if (source == sources_.end()) throw std::logic_error(fmt::format("nothing gives the size `{}`", atom.key));
+    if (source == sources_.end())
+      throw std::logic_error(fmt::format("nothing gives the size `{}`", atom.key));
     const auto& [value, axis] = source->second;
     if (axis) return axis_sizes(value, *axis, *axis + 1);
     const Value integer = cast(value, DType::Int64);
@@ -158,8 +163,8 @@ Value Builder::size_value(const Dim& dim) {
   if (const auto known = dim.known()) return constant(Tensor::scalar(*known, DType::Int64));
   // A number that the graph already holds as such needs no detour over a vector.
   if (const auto symbol = dim.symbol_name())
-    if (const auto source = sources_.find(*symbol); source != sources_.end() && !source->second.axis &&
-                                                    source->second.value.rank() == std::size_t{0})
+    if (const auto source = sources_.find(*symbol);
+        source != sources_.end() && !source->second.axis && source->second.value.rank() == std::size_t{0})
       return cast(source->second.value, DType::Int64);
   const Value vector = size_vector(dim);
   if (opset() >= 13) return emit("", "Squeeze", 1, {vector, int_vector({0})}, {})[0];

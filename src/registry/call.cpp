@@ -18,7 +18,8 @@ std::string describe(const Argument& argument) {
     std::string operator()(const Value&) const { return "a tensor"; }
     std::string operator()(const Scalar& s) const {
       static constexpr const char* kNames[] = {"a bool", "an int", "a float", "a complex number"};
-      return std::string(kNames[static_cast<int>(s.kind())]) + (s.is_known() ? "" : " that the graph computes");
+      return std::string(kNames[static_cast<int>(s.kind())]) +
+             (s.is_known() ? "" : " that the graph computes");
     }
     std::string operator()(const std::string& s) const { return fmt::format("the string '{}'", s); }
     std::string operator()(const Argument::List& l) const {
@@ -83,7 +84,8 @@ Call::Call(Builder& builder, const program::Schema& schema, Arguments arguments)
   for (std::size_t i = arguments_.size(); i < schema_.arguments.size(); ++i) {
     const auto& parameter = schema_.arguments[i];
     if (!parameter.default_value) {
-      reject(fmt::format("called with {} arguments, and `{}` has no default", arguments_.size(), parameter.name));
+      reject(fmt::format("called with {} arguments, and `{}` has no default", arguments_.size(),
+                         parameter.name));
     }
     arguments_.push_back(argument_from(builder_, *parameter.default_value).value());
   }
@@ -102,8 +104,8 @@ bool Call::has(std::string_view argument) const { return find(argument) != nullp
 const Argument& Call::argument(std::string_view name) const {
   if (const Argument* found = find(name)) return *found;
   // The dictionary asks for what the schema does not have: a defect, not a property of the user's model.
-  throw std::logic_error(fmt::format("symbolic function of {} reads `{}`, which is not in `{}`", schema_.name, name,
-                                     schema_.text));
+  throw std::logic_error(fmt::format("symbolic function of {} reads `{}`, which is not in `{}`", schema_.name,
+                                     name, schema_.text));
 }
 
 void Call::mismatch(std::string_view name, std::string_view expected) const {
@@ -130,7 +132,8 @@ Value Call::optional_tensor(std::string_view name) { return is_none(name) ? Valu
 
 std::vector<Value> Call::tensors(std::string_view name) {
   auto values = optional_tensors(name);
-  if (std::any_of(values.begin(), values.end(), [](Value v) { return !v; })) mismatch(name, "a list of tensors");
+  if (std::any_of(values.begin(), values.end(), [](Value v) { return !v; }))
+    mismatch(name, "a list of tensors");
   return values;
 }
 
@@ -318,7 +321,9 @@ std::int64_t Call::normalize_axis(std::int64_t axis, std::size_t rank) const {
   return axis < 0 ? axis + n : axis;
 }
 
-std::int64_t Call::axis(std::string_view name, std::size_t rank) { return normalize_axis(integer(name), rank); }
+std::int64_t Call::axis(std::string_view name, std::size_t rank) {
+  return normalize_axis(integer(name), rank);
+}
 
 std::vector<std::int64_t> Call::axes(std::string_view name, std::size_t rank, bool empty_means_none) {
   auto axes = optional_ints(name);
@@ -347,7 +352,8 @@ std::vector<Value> Call::op(std::string_view type, std::size_t outputs, std::vec
 }
 
 std::vector<Value> Call::custom_op(std::string_view domain, std::string_view type, std::size_t outputs,
-                                   std::vector<Value> inputs, Attributes attributes, std::vector<ValueType> types) {
+                                   std::vector<Value> inputs, Attributes attributes,
+                                   std::vector<ValueType> types) {
   return builder_.emit(domain, type, outputs, std::move(inputs), std::move(attributes), std::move(types));
 }
 
@@ -359,7 +365,9 @@ Value Call::constant(std::span<const std::int64_t> ints) {
   return constant(Tensor::of_ints(ints, {static_cast<std::int64_t>(ints.size())}));
 }
 
-Value Call::constant(std::initializer_list<std::int64_t> ints) { return constant(std::span(ints.begin(), ints.size())); }
+Value Call::constant(std::initializer_list<std::int64_t> ints) {
+  return constant(std::span(ints.begin(), ints.size()));
+}
 
 Value Call::constant(double value, DType dtype) { return constant(Tensor::scalar(value, dtype)); }
 
@@ -380,14 +388,17 @@ Dim Call::size_of(Value v, std::int64_t axis) { return builder_.size_of(v, norma
 
 Shape Call::sizes_of(Value v) {
   Shape sizes;
-  for (std::size_t i = 0; i < rank(v); ++i) sizes.push_back(builder_.size_of(v, static_cast<std::int64_t>(i)));
+  for (std::size_t i = 0; i < rank(v); ++i)
+    sizes.push_back(builder_.size_of(v, static_cast<std::int64_t>(i)));
   return sizes;
 }
 
 Dim Call::dim_from(Value v, std::string_view hint) { return builder_.symbol_of_value(v, hint); }
 void Call::set_shape(Value v, Shape shape) { builder_.refine_shape(v, shape); }
 void Call::set_dtype(Value v, DType dtype) { v.info()->type.dtype = dtype; }
-void Call::rename(Value v, std::string_view name) { v.info()->name = builder_.unique_name(std::string(name)); }
+void Call::rename(Value v, std::string_view name) {
+  v.info()->name = builder_.unique_name(std::string(name));
+}
 
 std::optional<Value> Call::fold(std::string_view torch_op, Arguments arguments) {
   return builder_.fold(torch_op, arguments);

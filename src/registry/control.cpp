@@ -27,8 +27,8 @@ bool same_shape(const ValueType& a, const ValueType& b) {
 
 }  // namespace
 
-std::vector<Value> Call::loop(Value trip_count, Value condition, std::vector<Value> carried, std::size_t scans,
-                              const BodyFn& body) {
+std::vector<Value> Call::loop(Value trip_count, Value condition, std::vector<Value> carried,
+                              std::size_t scans, const BodyFn& body) {
   std::vector<ValueType> types;
   for (const Value& v : carried) types.push_back(v.type());
 
@@ -37,8 +37,9 @@ std::vector<Value> Call::loop(Value trip_count, Value condition, std::vector<Val
   for (;;) {
     const auto checkpoint = builder_.checkpoint();
     Builder::NamedTypes inputs{{"iteration", ValueType{ValueType::Kind::Tensor, DType::Int64, Shape{}}},
-                      {"condition_in", ValueType{ValueType::Kind::Tensor, DType::Bool, Shape{}}}};
-    for (std::size_t i = 0; i < types.size(); ++i) inputs.emplace_back(fmt::format("carried_{}", i), types[i]);
+                               {"condition_in", ValueType{ValueType::Kind::Tensor, DType::Bool, Shape{}}}};
+    for (std::size_t i = 0; i < types.size(); ++i)
+      inputs.emplace_back(fmt::format("carried_{}", i), types[i]);
     auto graph = builder_.subgraph("loop_body", inputs, body);
 
     bool settled = true;
@@ -54,7 +55,8 @@ std::vector<Value> Call::loop(Value trip_count, Value condition, std::vector<Val
     }
     std::vector<Value> operands{trip_count, condition};
     operands.insert(operands.end(), carried.begin(), carried.end());
-    return builder_.emit("", "Loop", carried.size() + scans, std::move(operands), {{"body", std::move(graph)}});
+    return builder_.emit("", "Loop", carried.size() + scans, std::move(operands),
+                         {{"body", std::move(graph)}});
   }
 }
 
@@ -70,7 +72,8 @@ std::vector<Value> Call::branch(Value condition, const std::function<std::vector
 std::vector<Value> Call::scan(std::vector<Value> states, std::vector<Value> scanned, std::size_t scan_outputs,
                               const BodyFn& body) {
   Builder::NamedTypes inputs;
-  for (std::size_t i = 0; i < states.size(); ++i) inputs.emplace_back(fmt::format("state_{}", i), states[i].type());
+  for (std::size_t i = 0; i < states.size(); ++i)
+    inputs.emplace_back(fmt::format("state_{}", i), states[i].type());
   for (std::size_t i = 0; i < scanned.size(); ++i) {
     ValueType slice = scanned[i].type();
     if (slice.shape) slice.shape->erase(slice.shape->begin());

@@ -28,7 +28,8 @@ class Folder {
 
   /// Dtype and dims of the tensor results, without computing them (meta kernels), results with empty bytes; an error
   /// where the operator has no such kernel.
-  virtual Result evaluate_types(const program::Schema& schema, std::span<const program::Literal> arguments) = 0;
+  virtual Result evaluate_types(const program::Schema& schema,
+                                std::span<const program::Literal> arguments) = 0;
 
   /// The schema of an operator of libtorch; null when there is none. An empty overload that does not exist gives the
   /// first overload.

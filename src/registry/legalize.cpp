@@ -25,11 +25,18 @@ std::span<const DType> stand_ins(DType dtype) {
   static constexpr DType kUInt32[] = {Int64, UInt64, Float64};
   switch (dtype) {
     case Bool: return kBool;
-    case Int8: case UInt8: case Int16: case UInt16: return kSmall;
+    case Int8:
+    case UInt8:
+    case Int16:
+    case UInt16: return kSmall;
     case Int32: return kInt32;
     case UInt32: return kUInt32;
-    case Int64: case UInt64: return kInt64;
-    case Float16: case BFloat16: case Float8E4M3FN: case Float8E5M2: return kHalf;
+    case Int64:
+    case UInt64: return kInt64;
+    case Float16:
+    case BFloat16:
+    case Float8E4M3FN:
+    case Float8E5M2: return kHalf;
     case Float64: return kDouble;
     default: return {};
   }
@@ -62,10 +69,12 @@ Legalized legalize(const OpSignature& op, std::vector<Value> inputs, std::size_t
 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const OpParameter* parameter = parameter_at(op.inputs, i);
-    if (!parameter || !inputs[i] || inputs[i].type().kind != ValueType::Kind::Tensor || !inputs[i].dtype()) continue;
+    if (!parameter || !inputs[i] || inputs[i].type().kind != ValueType::Kind::Tensor || !inputs[i].dtype())
+      continue;
     const DType dtype = *inputs[i].dtype();
     if (takes(op, *parameter, dtype)) {
-      if (!parameter->type_variable.empty()) groups.try_emplace(parameter->type_variable, Group{dtype, std::nullopt});
+      if (!parameter->type_variable.empty())
+        groups.try_emplace(parameter->type_variable, Group{dtype, std::nullopt});
       continue;
     }
     const auto candidates = stand_ins(dtype);

@@ -42,25 +42,26 @@ std::optional<Literal> literal_of(const Scalar& scalar) {
 
 std::optional<Argument> argument_from(Builder& builder, const Literal& literal) {
   using R = std::optional<Argument>;
-  return std::visit(Overloaded{
-                        [](std::monostate) -> R { return Argument(); },
-                        [](bool v) -> R { return Argument(Scalar(v)); },
-                        [](std::int64_t v) -> R { return Argument(Scalar(v)); },
-                        [](double v) -> R { return Argument(Scalar(v)); },
-                        [](std::complex<double> v) -> R { return Argument(Scalar(v)); },
-                        [](const std::string& v) -> R { return Argument(v); },
-                        [](const program::DeviceLiteral& v) -> R { return Argument(v.name); },
-                        [&](const Tensor& v) -> R { return Argument(builder.constant(v)); },
-                        [&](const std::shared_ptr<ListLiteral>& v) { return list_argument(builder, v->items); },
-                        [&](const std::shared_ptr<program::TupleLiteral>& v) { return list_argument(builder, v->items); },
-                        [](const program::OpaqueLiteral& v) -> R {
-                          Argument a;
-                          a.data = v;
-                          return a;
-                        },
-                        [](const auto&) -> R { return std::nullopt; },
-                    },
-                    literal.data);
+  return std::visit(
+      Overloaded{
+          [](std::monostate) -> R { return Argument(); },
+          [](bool v) -> R { return Argument(Scalar(v)); },
+          [](std::int64_t v) -> R { return Argument(Scalar(v)); },
+          [](double v) -> R { return Argument(Scalar(v)); },
+          [](std::complex<double> v) -> R { return Argument(Scalar(v)); },
+          [](const std::string& v) -> R { return Argument(v); },
+          [](const program::DeviceLiteral& v) -> R { return Argument(v.name); },
+          [&](const Tensor& v) -> R { return Argument(builder.constant(v)); },
+          [&](const std::shared_ptr<ListLiteral>& v) { return list_argument(builder, v->items); },
+          [&](const std::shared_ptr<program::TupleLiteral>& v) { return list_argument(builder, v->items); },
+          [](const program::OpaqueLiteral& v) -> R {
+            Argument a;
+            a.data = v;
+            return a;
+          },
+          [](const auto&) -> R { return std::nullopt; },
+      },
+      literal.data);
 }
 
 std::optional<Literal> literal_from(const Argument& argument) {

@@ -13,7 +13,8 @@ namespace pt2onnx {
 struct OpParameter {
   std::string name;
   std::vector<DType> dtypes;  // what the type constraint allows (of tensors); empty: no tensor or anything
-  std::string type_variable;  // parameters with the same variable ("T") have the same type; empty for a fixed type
+  std::string
+      type_variable;  // parameters with the same variable ("T") have the same type; empty for a fixed type
   bool optional = false;
   bool variadic = false;
 };

@@ -35,14 +35,16 @@ void Registry::remove(std::string_view name) {
 
 Registry::Found Registry::find(std::string_view name, std::string_view overload, int opset) const {
   const auto all = rules_.find(name);
-  const auto one = overload.empty() ? rules_.end() : rules_.find(std::string(name) + "." + std::string(overload));
+  const auto one =
+      overload.empty() ? rules_.end() : rules_.find(std::string(name) + "." + std::string(overload));
 
   Found found;
   if (one != rules_.end()) found.rule = winner(one->second, opset);
   if (all != rules_.end()) {
     // The row of the overload is the more exact one, unless the user replaced the operator as a whole.
     const Rule* general = winner(all->second, opset);
-    if (!found.rule || (general && general->origin != kBuiltIn && found.rule->origin == kBuiltIn)) found.rule = general;
+    if (!found.rule || (general && general->origin != kBuiltIn && found.rule->origin == kBuiltIn))
+      found.rule = general;
   }
   if (found.rule) return found;
   for (const auto& it : {all, one}) {
@@ -64,7 +66,8 @@ std::vector<const Rule*> Registry::rules(std::string_view name) const {
   std::vector<const Rule*> found;
   if (const auto it = rules_.find(name); it != rules_.end())
     for (const Rule& rule : it->second) found.push_back(&rule);
-  std::stable_sort(found.begin(), found.end(), [](const Rule* a, const Rule* b) { return a->since < b->since; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Rule* a, const Rule* b) { return a->since < b->since; });
   return found;
 }
 

@@ -286,8 +286,8 @@ TEST(Inputs, WithoutAnythingToGoByTheLineToWriteIsShown) {
   const TemporaryFolder folder;
   const auto run = run_cli({"export", module.path(), "-o", folder.file("m.onnx")});
   EXPECT_EQ(run.code, 2);
-  for (const char* line : {"--input 'x:float32[1,3,224,224]'", "--input k:int=1", "--input on:bool=true",
-                           "--input 'names.0:float32[1,3,224,224]'"})
+  for (const char* line :
+       {"--input 'x:float32[1,3,224,224]'", "--input on:bool=true", "--input 'names.0:float32[1,3,224,224]'"})
     EXPECT_THAT(run.err, HasSubstr(line));
 }
 
@@ -322,6 +322,39 @@ TEST(Inputs, NestedAndBakedOnes) {
   const auto run = run_cli(masked);
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["inputs"].size(), 5u);
+}
+
+TEST(Inputs, NumbersThatNothingBakesInAreInputsOfTheGraph) {
+  const TemporaryModule module(
+      {"def forward(self, x, k: int, gain: float):\n"
+       "    return x[:, :k] * gain, x.size(0) * k\n",
+       {},
+       {},
+       {},
+       {},
+       {},
+       false});
+  const TemporaryFolder folder;
+  const Strings common{"export",    module.path(), "-o",      folder.file("m.onnx"),
+                       "--format",  "json",        "--input", "x:float32[3,16]",
+                       "--dynamic", "all"};
+  const auto run = run_cli(common);
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto document = run.json();
+  ASSERT_EQ(document["inputs"].size(), 3u);
+  EXPECT_EQ(document["inputs"][1]["dtype"], "int64");
+  EXPECT_EQ(document["inputs"][2]["dtype"], "float64");
+  EXPECT_EQ(document["stages"]["verify"], "ok");
+
+  auto baked = common;
+  baked.insert(baked.end(), {"--input", "k:int=5", "--input", "gain:float64[]"});
+  const auto second = run_cli(baked);
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(second.json()["inputs"].size(), 2u);
+
+  auto wrong = common;
+  wrong.insert(wrong.end(), {"--input", "k:float32[2]"});
+  EXPECT_EQ(run_cli(wrong).code, 2);
 }
 
 TEST(Inputs, DynamicDims) {

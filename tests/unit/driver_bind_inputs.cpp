@@ -13,6 +13,7 @@ using program::TypeKind;
 using program::TypeRef;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TypeRef type(TypeKind kind, std::vector<TypeRef> elements = {}) {
   auto t = std::make_shared<program::Type>();
@@ -168,7 +169,7 @@ TEST(BindInputs, EverythingThatIsMissingInOneMessage) {
                      parameter("o", type(TypeKind::Optional, {kTensor}))});
   const std::string error = s.error({});
   EXPECT_THAT(error, HasSubstr("--input 'x:float32[1,3,224,224]'"));
-  EXPECT_THAT(error, HasSubstr("--input k:int=1"));
+  EXPECT_THAT(error, Not(HasSubstr("k:int")));  // a number can be an input of the graph
   EXPECT_THAT(error, HasSubstr("or: --input o:none"));
 }
 
