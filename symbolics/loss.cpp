@@ -237,12 +237,13 @@ Results cross_entropy_loss(Call& c) {
 
 // aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor
 Results margin_ranking_loss(Call& c) {
-  // The margin is a float, and so is the loss of whole numbers.
-  const Operand first = operand(c, "input1"), second = operand(c, "input2"), sign = operand(c, "target");
-  const DType dtype = float_result_type(c, {first, second, sign});
-  const Value a = as(c, first, dtype), b = as(c, second, dtype), target = as(c, sign, dtype);
-  const Value gap = onnx::mul(c, onnx::neg(c, target), onnx::sub(c, a, b));
-  return reduced(c, at_least_zero(c, onnx::add(c, gap, number(c, c.number("margin"), a))));
+  // Whole numbers are subtracted as such; the margin is a float, and so is the loss.
+  const auto [a, b] = promoted(c, "input1", "input2");
+  const DType whole = result_type(c, {a, c.tensor("target")});
+  const Value sign = onnx::cast(c, c.tensor("target"), whole);
+  const Value product = onnx::mul(c, sign, onnx::cast(c, onnx::sub(c, b, a), whole));
+  const Value gap = as(c, product, float_result_type(c, {product}));
+  return reduced(c, at_least_zero(c, onnx::add(c, gap, number(c, c.number("margin"), gap))));
 }
 
 // aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor
@@ -256,17 +257,19 @@ Results hinge_embedding_loss(Call& c) {
 }
 
 Value euclidean(Call& c, Value a, Value b, double p, double eps) {
-  const Value gap = onnx::add(c, onnx::sub(c, a, b), number(c, eps, a));
+  const Value difference = onnx::sub(c, a, b);  // of whole numbers as such
+  const Value real = as(c, difference, float_result_type(c, {difference}));
+  const Value gap = onnx::add(c, real, number(c, eps, real));
   if (p == 1 || p == 2) return onnx::reduce(c, p == 1 ? "ReduceL1" : "ReduceL2", gap, {-1}, false);
-  const Value powers = onnx::pow(c, onnx::abs(c, gap), number(c, p, a));
-  return onnx::pow(c, onnx::reduce(c, "ReduceSum", powers, {-1}, false), number(c, 1 / p, a));
+  const Value powers = onnx::pow(c, onnx::abs(c, gap), number(c, p, gap));
+  return onnx::pow(c, onnx::reduce(c, "ReduceSum", powers, {-1}, false), number(c, 1 / p, gap));
 }
 
 // aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2.,
 //                           float eps=1e-6, bool swap=False, int reduction=1) -> Tensor
 Results triplet_margin_loss(Call& c) {
   const Operand middle = operand(c, "anchor"), like = operand(c, "positive"), unlike = operand(c, "negative");
-  const DType dtype = float_result_type(c, {middle, like, unlike});
+  const DType dtype = result_type(c, {middle, like, unlike});
   const Value anchor = as(c, middle, dtype), positive = as(c, like, dtype), negative = as(c, unlike, dtype);
   const double p = c.number("p"), eps = c.number("eps");
   const Value near = euclidean(c, anchor, positive, p, eps);

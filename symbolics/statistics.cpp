@@ -156,9 +156,10 @@ Results dist(Call& c) {
 
 // aten::pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor
 Results pairwise_distance(Call& c) {
-  const DType dtype = float_result_type(c, {c.tensor("x1"), c.tensor("x2")});
-  const Value a = onnx::cast(c, c.tensor("x1"), dtype), b = onnx::cast(c, c.tensor("x2"), dtype);
-  const Value gap = onnx::add(c, onnx::sub(c, a, b), onnx::constant_like(c, c.number("eps"), a));
+  // Whole numbers are subtracted as such, wrapping around as in torch.
+  const auto [a, b] = promoted(c, "x1", "x2");
+  const Value difference = onnx::cast(c, onnx::sub(c, a, b), float_result_type(c, {a, b}));
+  const Value gap = onnx::add(c, difference, onnx::constant_like(c, c.number("eps"), difference));
   return vector_norm(c, gap, c.number("p"), {-1}, c.flag("keepdim"));
 }
 
@@ -246,14 +247,18 @@ Results bincount(Call& c) {
 
 /// The areas of the trapezoids between neighbouring points along a dim of y.
 Value trapezoids(Call& c, Value y, std::int64_t axis) {
+  const DType dtype = float_result_type(c, {y});
+  if (!is_floating(c.dtype_of(y)) && size_of(c.dtype_of(y)) < 4)
+    c.reject("multiplies narrow integers, whose products wrap around", "cast to float before");
   const auto neighbours = [&](Value v, std::int64_t along) {
     return std::pair(onnx::slice(c, v, along, 1, onnx::kEnd), onnx::slice(c, v, along, 0, -1));
   };
   const auto [later, earlier] = neighbours(y, axis);
-  const Value means = onnx::mul(c, onnx::add(c, later, earlier), onnx::constant_like(c, 0.5, y));
-  if (c.has("dx")) return onnx::mul(c, means, c.scalar_value(c.scalar("dx"), c.dtype_of(y)));
+  const Value sums = onnx::cast(c, onnx::add(c, later, earlier), dtype);
+  const Value means = onnx::mul(c, sums, c.constant(0.5, dtype));
+  if (c.has("dx")) return onnx::mul(c, means, c.scalar_value(c.scalar("dx"), dtype));
 
-  Value x = onnx::cast(c, c.tensor("x"), c.dtype_of(y));
+  Value x = c.tensor("x");
   std::int64_t along = axis;
   if (c.rank(x) == 1 && c.rank(y) > 1) {
     // Points of one dim go with every row.
@@ -264,13 +269,13 @@ Value trapezoids(Call& c, Value y, std::int64_t axis) {
     along += static_cast<std::int64_t>(c.rank(x)) - static_cast<std::int64_t>(c.rank(y));
   }
   const auto [right, left] = neighbours(x, along);
-  return onnx::mul(c, onnx::sub(c, right, left), means);
+  return onnx::mul(c, onnx::cast(c, onnx::sub(c, right, left), dtype), means);
 }
 
 // aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 // aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 Results trapezoid(Call& c) {
-  const Value y = float_tensor(c, "y");
+  const Value y = c.tensor("y");
   const auto axis = c.axis("dim", c.rank(y));
   return onnx::reduce(c, "ReduceSum", trapezoids(c, y, axis), {axis - static_cast<std::int64_t>(c.rank(y))},
                       false);
@@ -278,7 +283,7 @@ Results trapezoid(Call& c) {
 
 // aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 Results cumulative_trapezoid(Call& c) {
-  const Value y = float_tensor(c, "y");
+  const Value y = c.tensor("y");
   const auto axis = c.axis("dim", c.rank(y));
   return onnx::cumulative_sum(c, trapezoids(c, y, axis), axis - static_cast<std::int64_t>(c.rank(y)));
 }
