@@ -145,9 +145,12 @@ TEST(BindInputs, ExampleValues) {
   const Tensor x = Tensor::of_doubles(std::vector<double>{1, 2}, {2}, DType::Float64);
   const InputData data{{"in_0", {x}}, {"in_1", {Tensor::scalar(std::int64_t{7}, DType::Int64)}}};
   const auto bound = s.bind({}, {"x:0=n"}, data);
-  EXPECT_THAT(shapes(bound), ElementsAre("x float64[n]"));
-  EXPECT_EQ(std::get<std::int64_t>(std::get<program::Literal>(bound.arguments[1].data).data), 7);
-  EXPECT_TRUE(identical(example_tensors(bound, bound.example_sizes, IntegerRange::AllZeros).at("x"), x));
+  EXPECT_THAT(shapes(bound), ElementsAre("x float64[n]", "k int64[]"));
+  const auto examples = example_tensors(bound, bound.example_sizes, IntegerRange::AllZeros);
+  EXPECT_TRUE(identical(examples.at("x"), x));
+  EXPECT_EQ(examples.at("k").to_ints(), (std::vector<std::int64_t>{7}));
+  // The method itself takes a number.
+  EXPECT_EQ(std::get<std::int64_t>(argument_values(bound, examples)[1].data), 7);
   EXPECT_THAT(s.error({"x:[3]"}, {}, data), HasSubstr("dim 0 was given as 3, the example value has 2"));
   EXPECT_THAT(s.error({"x:float32[2]"}, {}, data),
               HasSubstr("float32 was asked for, the example value is float64"));
