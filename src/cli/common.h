@@ -47,6 +47,20 @@ void add_translation_options(CLI::App& command, Options& options);
 void add_comparison_options(CLI::App& command, Options& options);
 void add_opset_option(CLI::App& command, Options& options);
 
+/// Level and destination of the logger.
+void set_up_logging(const OutputOptions& output);
+
+/// What the command does once the whole line is parsed: the logger is set up, then it runs.
+template <typename Command>
+void run_on_parse(CLI::App& app, const std::shared_ptr<Command>& command, Action& action) {
+  app.callback([command, &action] {
+    action = [command] {
+      set_up_logging(command->output);
+      return command->run();
+    };
+  });
+}
+
 // ---- commands, one file each ------------------------------------------------------------------------------------------
 
 void add_export(CLI::App& app, Action& action);
@@ -63,8 +77,6 @@ void add_onnx_ops(CLI::App& app, Action& action);
 
 /// Colours of stdout: only on a terminal, and not where NO_COLOR is set.
 TextStyle stdout_style();
-/// Level and destination of the logger.
-void set_up_logging(const OutputOptions& output);
 /// One JSON document to stdout.
 void print_json(const nlohmann::ordered_json& document);
 /// Warnings and the error of the report to the log, each after `subject` (a file name, where there are several files).

@@ -104,12 +104,7 @@ void add_inspect(CLI::App& app, Action& action) {
   command->add_option("model", self->model, "TorchScript file")->required()->type_name("MODEL.pt");
   add_load_options(*command, self->options);
   add_output_options(*command, self->output);
-  command->callback([self, &action] {
-    action = [self] {
-      set_up_logging(self->output);
-      return self->run();
-    };
-  });
+  run_on_parse(*command, self, action);
 }
 
 }  // namespace pt2onnx::cli

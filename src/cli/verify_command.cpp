@@ -53,12 +53,7 @@ void add_verify(CLI::App& app, Action& action) {
   add_comparison_options(*command, self->options);
   add_report_option(*command, self->output);
   add_output_options(*command, self->output);
-  command->callback([self, &action] {
-    action = [self] {
-      set_up_logging(self->output);
-      return self->run();
-    };
-  });
+  run_on_parse(*command, self, action);
 }
 
 }  // namespace pt2onnx::cli

@@ -17,11 +17,6 @@ const ListRef* list_in(const Data& inputs, std::size_t i) {
 const DictRef* dict_in(const Data& inputs, std::size_t i) {
   return i < inputs.size() ? inputs[i].get_if<DictRef>() : nullptr;
 }
-std::optional<std::int64_t> int_in(const Data& inputs, std::size_t i) {
-  const auto* scalar = i < inputs.size() ? inputs[i].get_if<Scalar>() : nullptr;
-  return scalar ? scalar->integer() : std::nullopt;
-}
-
 /// The container that an operator is about to change.
 void touch(Machine& m, const Data& inputs) {
   if (const ListRef* list = list_in(inputs, 0)) m.journal().touch(*list);

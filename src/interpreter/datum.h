@@ -37,8 +37,6 @@ struct TensorState {
   Value cached;  // the value at `version` of the storage; unused without views
   std::uint64_t version = 0;
   bool contiguous = true;  // whether reshape of it is a view
-  std::string device = "cpu";
-  bool packed = false;
 };
 using TensorRef = std::shared_ptr<TensorState>;
 

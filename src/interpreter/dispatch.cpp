@@ -65,16 +65,6 @@ bool stays_contiguous(const Schema& schema, const std::vector<Argument>& argumen
   return true;
 }
 
-std::size_t bytes_of(const program::Literal& literal) {
-  if (const auto* tensor = std::get_if<Tensor>(&literal.data)) return tensor->bytes.size();
-  std::size_t sum = 0;
-  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal.data))
-    for (const auto& item : (*list)->items) sum += bytes_of(item);
-  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal.data))
-    for (const auto& item : (*tuple)->items) sum += bytes_of(item);
-  return sum;
-}
-
 bool is_scalar_type(const program::TypeRef& type) {
   using enum program::TypeKind;
   return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
@@ -188,7 +178,7 @@ std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op,
   for (const Datum& input : inputs) {
     auto literal = to_literal(input);
     if (!literal) return std::nullopt;
-    const std::size_t bytes = bytes_of(*literal);
+    const std::size_t bytes = tensor_bytes(*literal);
     any_tensor |= bytes > 0;
     input_bytes += bytes;
     literals.push_back(std::move(*literal));
@@ -210,7 +200,7 @@ std::optional<std::vector<Datum>> Machine::fold(const program::Operator& op,
     return std::nullopt;
   }
   std::size_t output_bytes = 0;
-  for (const auto& value : result.values) output_bytes += bytes_of(value);
+  for (const auto& value : result.values) output_bytes += tensor_bytes(value);
   if (output_bytes > std::max(options_.fold_bytes, 2 * input_bytes)) return std::nullopt;
 
   std::string weight;

@@ -14,11 +14,6 @@ const ListState* dynamic_in(const Data& inputs, std::size_t i) {
   return list && (*list)->dynamic ? list->get() : nullptr;
 }
 
-std::optional<std::int64_t> int_in(const Data& inputs, std::size_t i) {
-  const auto* scalar = i < inputs.size() ? inputs[i].get_if<Scalar>() : nullptr;
-  return scalar ? scalar->integer() : std::nullopt;
-}
-
 void set_sequence(Machine& m, const Datum& target, Value sequence) {
   const ListRef& list = *target.get_if<ListRef>();
   m.journal().touch(list);

@@ -128,6 +128,12 @@ using Builtin = bool (*)(Machine& machine, const program::Node& node, Frame& fra
 /// By operator name ("prim::ListConstruct", "aten::size"), to be asked in that order.
 std::span<const Builtin> find_builtins(const std::string& name);
 
+/// The i-th input as a known int; nullopt when there is none such.
+inline std::optional<std::int64_t> int_in(const std::vector<Datum>& inputs, std::size_t i) {
+  const auto* scalar = i < inputs.size() ? inputs[i].get_if<Scalar>() : nullptr;
+  return scalar ? scalar->integer() : std::nullopt;
+}
+
 struct BuiltinEntry {
   std::string_view name;
   Builtin run;

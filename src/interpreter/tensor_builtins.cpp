@@ -7,6 +7,7 @@
 
 #include "interpreter/machine.h"
 #include "interpreter/scalar_math.h"
+#include "registry/literal.h"
 #include "registry/scalar_type.h"
 
 namespace pt2onnx {
@@ -17,11 +18,6 @@ using Data = std::vector<Datum>;
 
 const TensorRef* tensor_in(const Data& inputs, std::size_t i) {
   return i < inputs.size() ? inputs[i].get_if<TensorRef>() : nullptr;
-}
-
-std::optional<std::int64_t> int_in(const Data& inputs, std::size_t i) {
-  const auto* scalar = i < inputs.size() ? inputs[i].get_if<Scalar>() : nullptr;
-  return scalar ? scalar->integer() : std::nullopt;
 }
 
 void refuse(Machine& m, const Node& node, std::string why, Data& outputs) {
@@ -289,10 +285,9 @@ bool make_tensor(Machine& m, const Node& node, Frame&, Data& inputs, Data& outpu
     if (schema.arguments[i].name == "dtype")
       if (const auto code = int_in(inputs, i)) wanted = dtype_of_scalar_type(*code);
 
-  static constexpr DType kDefault[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
   if (const auto* scalar = inputs[0].get_if<Scalar>()) {
     if (scalar->is_known()) return false;
-    const DType natural = kDefault[static_cast<int>(scalar->kind())];
+    const DType natural = default_dtype(scalar->kind());
     if (wanted.value_or(natural) == natural && natural == DType::Int64)
       outputs.emplace_back(m.tensors().make_number(*scalar));
     else
@@ -312,7 +307,7 @@ bool make_tensor(Machine& m, const Node& node, Frame&, Data& inputs, Data& outpu
   for (const Datum& item : (*list)->items) {
     Value part;
     if (const auto* scalar = item.get_if<Scalar>()) {
-      natural = kDefault[static_cast<int>(scalar->kind())];
+      natural = default_dtype(scalar->kind());
       part = m.number_value(*scalar);
     } else if (const auto* tensor = item.get_if<TensorRef>()) {
       part = m.tensors().read(*tensor);

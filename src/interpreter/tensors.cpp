@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "interpreter/view_inverse.h"
+#include "registry/literal.h"
 
 namespace pt2onnx {
 
@@ -28,7 +29,6 @@ TensorRef Tensors::make_view(const TensorRef& base, ViewStep step, Value value, 
   tensor->cached = value;
   tensor->version = base->storage->version;
   tensor->contiguous = contiguous;
-  tensor->device = base->device;
   return tensor;
 }
 
@@ -43,9 +43,8 @@ Value Tensors::read(const TensorRef& tensor) const {
   Storage& storage = *tensor->storage;
   Value value = storage.value;
   if (!value) {
-    static constexpr DType kDefault[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
     const Scalar& number = *storage.number;
-    const DType dtype = kDefault[static_cast<int>(number.kind())];
+    const DType dtype = default_dtype(number.kind());
     if (const auto* dim = std::get_if<Dim>(&number.data()))
       value = builder_.size_value(*dim);
     else if (const auto* computed = std::get_if<Scalar::Computed>(&number.data()))

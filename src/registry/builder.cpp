@@ -30,16 +30,6 @@ bool same_constant(const Tensor& a, const Tensor& b) {
   return a.bytes.size() <= kShareBytes && a.name == b.name && identical(a, b);
 }
 
-std::size_t tensor_bytes(const program::Literal& literal) {
-  if (const auto* tensor = std::get_if<Tensor>(&literal.data)) return tensor->bytes.size();
-  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal.data)) {
-    std::size_t sum = 0;
-    for (const auto& item : (*list)->items) sum += tensor_bytes(item);
-    return sum;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Builder::Builder(Model& model, const OpCatalog& catalog, Folder* folder)

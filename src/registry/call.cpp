@@ -122,8 +122,7 @@ Value Call::tensor(std::string_view name) {
   const Argument& a = argument(name);
   if (const Value* v = std::get_if<Value>(&a.data); v && *v) return *v;
   if (const Scalar* s = as_scalar(a)) {
-    static constexpr DType kDefault[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
-    return scalar_value(*s, kDefault[static_cast<int>(s->kind())]);
+    return scalar_value(*s, default_dtype(s->kind()));
   }
   mismatch(name, "a tensor");
 }

@@ -89,4 +89,22 @@ std::optional<Literal> literal_from(const Argument& argument) {
                     argument.data);
 }
 
+std::size_t tensor_bytes(const Literal& literal) {
+  const auto sum = [](const std::vector<Literal>& items) {
+    std::size_t bytes = 0;
+    for (const Literal& item : items) bytes += tensor_bytes(item);
+    return bytes;
+  };
+  if (const auto* tensor = std::get_if<Tensor>(&literal.data)) return tensor->bytes.size();
+  if (const auto* list = std::get_if<std::shared_ptr<ListLiteral>>(&literal.data)) return sum((*list)->items);
+  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal.data))
+    return sum((*tuple)->items);
+  return 0;
+}
+
+DType default_dtype(Scalar::Kind kind) {
+  static constexpr DType kDTypes[] = {DType::Bool, DType::Int64, DType::Float32, DType::Complex64};
+  return kDTypes[static_cast<int>(kind)];
+}
+
 }  // namespace pt2onnx
