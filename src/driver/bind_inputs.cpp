@@ -96,8 +96,9 @@ const Literal* item_of(const std::vector<Literal>* items, std::size_t index) {
 
 class Binder {
  public:
-  Binder(const program::Program& program, const Options& options, const InputData& data, std::size_t attempt)
-      : program_(program), options_(options), attempt_(attempt) {
+  Binder(const program::Program& program, const Options& options, const InputData& data, std::size_t attempt,
+         const Assumptions& assumptions)
+      : program_(program), options_(options), attempt_(attempt), assumptions_(assumptions) {
     for (const InputSpec& spec : options.inputs) {
       if (spec.name.empty()) {
         unnamed_.push_back(&spec);
@@ -246,6 +247,7 @@ class Binder {
     if (known.data) leaf.data = tensor_data(*known.data, path);
     if (!fill(leaf, type, traced, tensor_spec)) {
       miss(type, path, optional);
+      missing_tensors_.push_back(path);
       return {Literal{}};
     }
     leaves_.push_back(leaf);
@@ -288,9 +290,9 @@ class Binder {
       const Sizes& guess = inferred->shapes[std::min(attempt_, inferred->shapes.size() - 1)];
       for (const std::int64_t size : guess) leaf.dims.push_back({size, {}, false});
       notes_.push_back(
-          fmt::format("the shape of `{}` was guessed from its consumer, {}: pass --input '{}:{}{}' with the "
+          fmt::format("the shape of `{}` was guessed from {}: pass --input '{}:{}{}' with the "
                       "sizes you need, and words for dims that are dynamic",
-                      leaf.path, inferred->consumer, leaf.path, to_string(leaf.dtype), sizes_text(guess)));
+                      leaf.path, inferred->evidence, leaf.path, to_string(leaf.dtype), sizes_text(guess)));
       return true;
     }
     for (std::size_t i = 0; i < example.size(); ++i) {
@@ -303,12 +305,14 @@ class Binder {
     return true;
   }
 
-  /// What the weights tell of the input at that path.
+  /// What the weights tell of the input at that path, or else what is to be assumed.
   const InferredInput* inferred_at(const std::string& path) {
     const auto& inferred = inferred_of_parameter();
     const std::string& name = program_.entry->parameters[parameter_].name;
     const auto it = path.starts_with(name) ? inferred.find(path.substr(name.size())) : inferred.end();
-    return it == inferred.end() ? nullptr : &it->second;
+    if (it != inferred.end()) return &it->second;
+    const auto assumed = assumptions_.find(path);
+    return assumed == assumptions_.end() ? nullptr : &assumed->second;
   }
 
   const std::map<std::string, InferredInput>& inferred_of_parameter() {
@@ -575,10 +579,12 @@ class Binder {
 
   void refuse_missing() const {
     if (missing_.empty()) return;
-    throw BindingError(fmt::format(
-        "the file does not say what {} be inferred; add, with your own values:\n  {}",
-        missing_.size() == 1 ? "this input is, and it cannot" : "these inputs are, and they cannot",
-        fmt::join(missing_, "\n  ")));
+    throw MissingInputs(
+        fmt::format(
+            "the file does not say what {} be inferred; add, with your own values:\n  {}",
+            missing_.size() == 1 ? "this input is, and it cannot" : "these inputs are, and they cannot",
+            fmt::join(missing_, "\n  ")),
+        missing_tensors_.size() == missing_.size() ? missing_tensors_ : std::vector<std::string>{});
   }
 
   std::vector<std::string> argument_names() const {
@@ -667,6 +673,7 @@ class Binder {
   const program::Program& program_;
   const Options& options_;
   std::size_t attempt_;
+  const Assumptions& assumptions_;
   std::size_t parameter_ = 0;
   std::map<std::string, const InputSpec*> named_;
   std::deque<const InputSpec*> unnamed_;
@@ -674,7 +681,7 @@ class Binder {
   std::deque<const Literal*> unnamed_data_;
   std::set<std::string> used_specs_, used_data_, names_;
   std::vector<Leaf> leaves_;
-  std::vector<std::string> missing_, notes_;
+  std::vector<std::string> missing_, missing_tensors_, notes_;
   std::map<std::size_t, std::optional<std::map<std::string, InferredInput>>>
       inferred_;  // by parameter, when asked for
 };
@@ -717,8 +724,8 @@ Literal value_of(const InputBinding& binding, const std::map<std::string, Tensor
 }  // namespace
 
 BoundInputs bind_inputs(const program::Program& program, const Options& options, const InputData& data,
-                        std::size_t attempt) {
-  return Binder(program, options, data, attempt).bind();
+                        std::size_t attempt, const Assumptions& assumptions) {
+  return Binder(program, options, data, attempt, assumptions).bind();
 }
 
 std::vector<Literal> argument_values(const BoundInputs& bound, const std::map<std::string, Tensor>& tensors) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/infer_inputs.h"
 #include "interpreter/interpreter.h"
 #include "pt2onnx/convert.h"
 #include "pt2onnx/program.h"
@@ -40,13 +41,23 @@ struct BindingError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Some arguments are described by nothing; `tensors` has the paths of those that are tensors.
+struct MissingInputs : BindingError {
+  MissingInputs(const std::string& what, std::vector<std::string> tensor_paths)
+      : BindingError(what), tensors(std::move(tensor_paths)) {}
+  std::vector<std::string> tensors;
+};
+
+/// What to take for inputs that nothing else describes, by path.
+using Assumptions = std::map<std::string, InferredInput>;
+
 using InputData = std::vector<std::pair<std::string, program::Literal>>;
 
 /// Sizes and dtypes come from the specs, the example data, the shapes that tracing stored in the file, and the weights
-/// that consume the input, in this order. `attempt` picks among guesses where only weights tell: first 0, then the
+/// that consume the input, in this order; at last from `assumptions`. `attempt` picks among guesses where only weights tell: first 0, then the
 /// next while the module refuses its inputs; BoundInputs of the last attempt repeat.
 BoundInputs bind_inputs(const program::Program& program, const Options& options, const InputData& data,
-                        std::size_t attempt = 0);
+                        std::size_t attempt = 0, const Assumptions& assumptions = {});
 
 /// The values of the method's arguments, with a tensor for each graph input, by name.
 std::vector<program::Literal> argument_values(const BoundInputs& bound,

@@ -317,7 +317,7 @@ class Walk {
   static InferredInput guess_from(const std::string& name, const Tensor& weight,
                                   std::vector<std::vector<std::int64_t>> shapes) {
     return {weight.dtype, std::move(shapes),
-            fmt::format("`{}` with a weight of {}", name, dims_text(weight.dims))};
+            fmt::format("its consumer, `{}` with a weight of {}", name, dims_text(weight.dims))};
   }
 
   const program::Program& program_;

@@ -15,7 +15,7 @@ namespace pt2onnx {
 struct InferredInput {
   DType dtype = DType::Float32;
   std::vector<std::vector<std::int64_t>> shapes;  // guesses, most likely first
-  std::string consumer;                           // "aten::conv2d with weight [64,3,7,7]"
+  std::string evidence;                           // "its consumer, `aten::conv2d` with ..."
 };
 
 /// By place in the argument: "" for a tensor itself, ".0" for the first element of a list or tuple. `parameter` counts

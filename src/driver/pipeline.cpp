@@ -10,6 +10,7 @@
 #include "driver/divergence.h"
 #include "driver/findings.h"
 #include "driver/reference.h"
+#include "driver/trial_inputs.h"
 #include "driver/verify_stage.h"
 #include "interpreter/interpreter.h"
 #include "verify/runtime.h"
@@ -107,16 +108,24 @@ void Pipeline::bind() {
   constexpr std::size_t kGuesses = 4;
   try {
     const InputData data = options_.input_data.empty() ? InputData{} : read_input_data(options_.input_data);
-    bound_ = bind_inputs(module_->program(), options_, data);
+    Assumptions assumptions;
+    try {
+      bound_ = bind_inputs(module_->program(), options_, data);
+    } catch (const MissingInputs& missing) {
+      const auto accepted = try_inputs(*module_, options_, data, missing.tensors);
+      if (!accepted) throw;
+      assumptions = *accepted;
+      bound_ = bind_inputs(module_->program(), options_, data, 0, assumptions);
+    }
     // A guessed shape is only as good as the module's word for it.
     std::string refusal;
     for (std::size_t attempt = 0; !bound_.notes.empty(); ++attempt) {
       if (run_reference(*module_, bound_, bound_.example_sizes, refusal)) break;
       if (attempt + 1 == kGuesses) {
-        bound_ = bind_inputs(module_->program(), options_, data);
+        bound_ = bind_inputs(module_->program(), options_, data, 0, assumptions);
         break;
       }
-      bound_ = bind_inputs(module_->program(), options_, data, attempt + 1);
+      bound_ = bind_inputs(module_->program(), options_, data, attempt + 1, assumptions);
     }
   } catch (const BindingError& e) {
     halt(Status::Usage, e.what());

@@ -273,6 +273,41 @@ TEST(Inputs, ShapeFromTheWeightThatConsumesIt) {
   EXPECT_THAT(run.err, HasSubstr("guessed"));
 }
 
+TEST(Inputs, RanksThatTheModuleInsistsOnAreFoundByRunningIt) {
+  // Smaller ranks of x fail in select, an index that is not an integer fails too.
+  const TemporaryModule module(
+      {"def forward(self, x, at):\n    return x[:, :, at[0, 0]]\n", {}, {}, {}, {}, {}, false});
+  const TemporaryFolder folder;
+  const auto run =
+      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--dynamic", "all", "--format", "json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.json()["inputs"][0]["shape"].size(), 3u);
+  EXPECT_EQ(run.json()["inputs"][1]["shape"].size(), 2u);
+  EXPECT_EQ(run.json()["inputs"][1]["dtype"], "int64");
+  EXPECT_THAT(run.err, HasSubstr("refuses smaller ranks"));
+}
+
+TEST(Inputs, ChannelsAreFoundThroughTheWeightsBehindOtherOperators) {
+  TorchScriptSnippet snippet{
+      "def forward(self, x):\n    return torch.linear(torch.cat([x, x[:, :, 0:2]], -1), self.w)\n",
+      {},
+      {},
+      {},
+      {},
+      {},
+      false};
+  snippet.parameters.emplace_back("w", floats(std::vector<double>(5 * 16, 0.1), {5, 16}));
+  const TemporaryModule module(snippet);
+  const TemporaryFolder folder;
+  // 14 channels make 16; no weight has that size, and nothing that is tried does.
+  EXPECT_EQ(run_cli({"export", module.path(), "-o", folder.file("m.onnx")}).code, 2);
+  snippet.parameters.back().second = floats(std::vector<double>(5 * 6, 0.1), {5, 6});
+  const TemporaryModule fits(snippet);
+  const auto run = run_cli({"export", fits.path(), "-o", folder.file("m.onnx"), "--format", "json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.json()["inputs"][0]["shape"][2], 4);
+}
+
 TEST(Inputs, WithoutAnythingToGoByTheLineToWriteIsShown) {
   const TemporaryModule module(
       {"def forward(self, x, k: int, on: bool, names: List[Tensor]):\n"
