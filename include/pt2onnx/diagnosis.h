@@ -61,6 +61,12 @@ struct TensorSummary {
   std::vector<std::string> shape;  // numbers or names of dynamic dims
 };
 
+/// What a model with --state carries from call to call: feed `output` of one call as `input` of the next.
+struct StateSummary {
+  std::string input, output;
+  std::string initial;  // for the first call: "zeros", "empty", or "the value in the file"
+};
+
 /// Everything that a run has to say; filled stage by stage.
 struct Report {
   std::string input, output;
@@ -68,6 +74,7 @@ struct Report {
   std::size_t nodes = 0;
   std::map<std::string, std::size_t> operators;  // how often each ONNX operator is used, "domain::" before custom ones
   std::vector<TensorSummary> inputs, outputs;
+  std::vector<StateSummary> state;  // of inputs and outputs above
   StageStatus load = StageStatus::NotReached;
   StageStatus translate = StageStatus::NotReached;
   StageStatus check = StageStatus::NotReached;

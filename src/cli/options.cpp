@@ -91,6 +91,12 @@ void add_input_options(CLI::App& command, Options& options) {
       "Dynamic dims: NAME:0=batch,2=height; `batch`: dim 0 of every input; `all`: every dim. Repeatable")
       ->type_name("DIMS")
       ->group("Inputs");
+  command
+      .add_flag_callback(
+          "--state", [&options] { options.state = true; },
+          "What the module keeps in its attributes from call to call becomes inputs (NAME) and outputs "
+          "(NAME_out)")
+      ->group("Inputs");
 }
 
 void add_opset_option(CLI::App& command, Options& options) {

@@ -85,6 +85,12 @@ Json json_of(const Report& report) {
               {"findings", std::move(findings)},
               {"warnings", report.warnings},
               {"verify", verification(report)}};
+  if (!report.state.empty()) {
+    Json state = Json::array();
+    for (const StateSummary& s : report.state)
+      state.push_back({{"input", s.input}, {"output", s.output}, {"initial", s.initial}});
+    result["state"] = std::move(state);
+  }
   if (!report.verify_note.empty()) result["verify_note"] = report.verify_note;
   if (!report.error.empty()) result["error"] = report.error;
   return result;

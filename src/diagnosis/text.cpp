@@ -129,6 +129,10 @@ std::string text_of(const Report& report, const TextStyle& style) {
     out += fmt::format("  opset    {}, {}\n", report.opset, counted(report.nodes, "node"));
   append_tensors(out, "inputs", report.inputs);
   append_tensors(out, "outputs", report.outputs);
+  for (std::size_t i = 0; i < report.state.size(); ++i)
+    out += fmt::format("  {:<9}{} of a call is {} of the next; the first begins with {}\n",
+                       i == 0 ? "state" : "", report.state[i].output, report.state[i].input,
+                       report.state[i].initial);
   if (report.check != StageStatus::NotReached)
     out += fmt::format("  check    {}\n", paint.good(to_string(report.check)));
   append_verification(out, report, paint);

@@ -79,9 +79,9 @@ Sizes sizes_of(const InputTensor& tensor, const SymbolSizes& sizes) {
 }
 
 std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const SymbolSizes& sizes,
-                                              IntegerRange integers) {
+                                              IntegerRange integers, std::uint64_t round) {
   std::map<std::string, Tensor> tensors;
-  std::uint64_t seed = 20240229;
+  std::uint64_t seed = 20240229 + 1000 * round;
   for (const InputTensor& input : bound.tensors) {
     Random random(seed++);  // of its own, so that an input keeps its values when another one changes size
     const Sizes wanted = sizes_of(input, sizes);

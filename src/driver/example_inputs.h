@@ -1,6 +1,7 @@
 // Example values for the graph's inputs: those of --input-data, else random ones with a fixed seed.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -14,8 +15,9 @@ namespace pt2onnx {
 enum class IntegerRange { UpToSeven, UpToOne, AllOnes, AllZeros };
 
 /// One tensor per graph input, by its name. Values of --input-data are used where their sizes are those asked for.
+/// Another `round` has other random numbers.
 std::map<std::string, Tensor> example_tensors(const BoundInputs& bound, const SymbolSizes& sizes,
-                                              IntegerRange integers);
+                                              IntegerRange integers, std::uint64_t round = 0);
 
 /// The sizes of an input when the symbols have these values.
 Sizes sizes_of(const InputTensor& tensor, const SymbolSizes& sizes);

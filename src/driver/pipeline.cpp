@@ -76,7 +76,6 @@ void Pipeline::refuse_unavailable() {
       {"--plugin", !options_.plugins.empty()},
       {"--keep-module", !options_.keep_modules.empty()},
       {"--keep-function", !options_.keep_functions.empty()},
-      {"--state", options_.state},
       {"--strict", options_.strict},
   };
   for (const auto& [option, asked] : unavailable)
@@ -135,6 +134,39 @@ void Pipeline::bind() {
     halt(Status::Usage, fmt::format("--input-data: {}", e.what()));
   }
   report_.warnings.insert(report_.warnings.end(), bound_.notes.begin(), bound_.notes.end());
+  if (options_.state) find_state();
+}
+
+void Pipeline::find_state() {
+  try {
+    state_finder_.emplace(*module_, bound_);
+    state_ = state_finder_->find({});
+  } catch (const StateError& e) {
+    halt(Status::Unsupported, e.what());
+  }
+}
+
+/// Once, or once more when the program turns out to assign attributes that calls happened not to change.
+InterpretResult Pipeline::interpret_program() {
+  const auto interpret_once = [&] {
+    model_ = std::make_unique<Model>();
+    return interpret(module_->program(), bound_.arguments, registry_, onnx_catalog(), module_->folder(),
+                     interpretation(), *model_);
+  };
+  InterpretResult result = interpret_once();
+  if (!state_finder_ || !result.findings.empty()) return result;
+  if (!result.assigned.empty()) {
+    try {
+      state_ = state_finder_->find(result.assigned);
+    } catch (const StateError& e) {
+      halt(Status::Unsupported, e.what());
+    }
+    result = interpret_once();
+  }
+  if (state_.tensors.empty())
+    result.warnings.emplace_back("--state: the module keeps nothing from call to call");
+  result.warnings.insert(result.warnings.end(), state_.notes.begin(), state_.notes.end());
+  return result;
 }
 
 InterpretOptions Pipeline::interpretation() const {
@@ -145,6 +177,7 @@ InterpretOptions Pipeline::interpretation() const {
   interpretation.method = options_.method;
   interpretation.fold = options_.fold;
   interpretation.output_names = options_.output_names;
+  interpretation.state = state_.bindings;
   return interpretation;
 }
 
@@ -156,9 +189,7 @@ void Pipeline::translate(int opset) {
                                     catalog.newest_opset()));
   report_.opset = opset;
 
-  model_ = std::make_unique<Model>();
-  InterpretResult result = interpret(module_->program(), bound_.arguments, registry_, catalog,
-                                     module_->folder(), interpretation(), *model_);
+  InterpretResult result = interpret_program();
   report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
   if (!result.findings.empty()) {
     report_.findings = std::move(result.findings);
@@ -213,6 +244,7 @@ void Pipeline::describe_model() {
   report_.outputs.clear();
   for (const Value& input : model_->graph.inputs) report_.inputs.push_back(summary_of(input));
   for (const Value& output : model_->graph.outputs) report_.outputs.push_back(summary_of(output));
+  report_.state = describe_state(state_, *model_);
   count_nodes(model_->graph, report_);
 }
 
@@ -254,14 +286,19 @@ void Pipeline::verify_output() {
   begin("verify", &Report::verify);
   try {
     const auto session = open_session_file(report_.output, options_.ort_libraries);
-    if (const auto differing = verify_with(*session, *module_, bound_, options_, report_))
-      trace_difference(*differing);
+    compare_with(*session);
   } catch (const RuntimeFailure& e) {
     if (is_lack_of_runtime(e.what()))
       return skip(fmt::format("ONNX Runtime cannot load this model: {}", e.what()));
     halt(Status::Mismatch, fmt::format("ONNX Runtime refuses the model: {}", e.what()));
   }
   finish_verification();
+}
+
+void Pipeline::compare_with(Session& session) {
+  if (!state_.tensors.empty()) return verify_calls(session, *module_, bound_, state_, options_, report_);
+  const auto differing = verify_with(session, *module_, bound_, options_, report_);
+  if (differing && model_) trace_difference(*differing);  // a model made elsewhere has no nodes that we know
 }
 
 void Pipeline::trace_difference(const ReferenceRun& run) {
@@ -283,7 +320,7 @@ void Pipeline::verify_file(const std::string& onnx_path) {
   if (!has_runtime()) halt(Status::Usage, why_no_runtime());
   try {
     const auto session = open_session_file(onnx_path, options_.ort_libraries);
-    verify_with(*session, *module_, bound_, options_, report_);
+    compare_with(*session);
   } catch (const RuntimeFailure& e) {
     halt(Status::BadInput, fmt::format("ONNX Runtime cannot load {}: {}", onnx_path, e.what()));
   }
@@ -303,6 +340,7 @@ void Pipeline::forget_translation() {
   report_.operators.clear();
   report_.inputs.clear();
   report_.outputs.clear();
+  report_.state.clear();
   report_.translate = report_.check = StageStatus::NotReached;
   report_.warnings = module_->warnings();
   report_.warnings.insert(report_.warnings.end(), bound_.notes.begin(), bound_.notes.end());

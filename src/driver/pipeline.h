@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "driver/bind_inputs.h"
+#include "driver/module_state.h"
 #include "driver/reference.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
@@ -14,6 +16,7 @@
 #include "pt2onnx/convert.h"
 #include "pt2onnx/graph.h"
 #include "pt2onnx/registry.h"
+#include "verify/runtime.h"
 
 namespace pt2onnx {
 
@@ -59,6 +62,9 @@ class Pipeline {
   Status fail(Status status, std::string why);
   [[noreturn]] void halt(Status status, std::string why);
   void refuse_unavailable();
+  void find_state();
+  InterpretResult interpret_program();
+  void compare_with(Session& session);
   void complete_output_types();
   void describe_model();
   InterpretOptions interpretation() const;
@@ -70,6 +76,8 @@ class Pipeline {
   Registry registry_;
   std::unique_ptr<TorchModule> module_;
   BoundInputs bound_;
+  std::optional<StateFinder> state_finder_;  // with --state
+  ModuleState state_;
   std::unique_ptr<Model> model_;
   Report report_;
   StageStatus Report::* stage_ = nullptr;

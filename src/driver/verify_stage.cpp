@@ -30,15 +30,21 @@ class Comparison {
   Comparison(Session& session, const BoundInputs& bound, const Options& options)
       : session_(session), bound_(bound), options_(options), result_{true, {}, {}, {}} {}
 
-  /// Throws RuntimeFailure.
-  void add(const ReferenceRun& reference) {
+  /// Names the inputs of the comparisons that follow.
+  void begin_run(std::string inputs) { result_.runs.push_back(std::move(inputs)); }
+
+  /// The last `kept` outputs are not compared but returned: the state after the call. Throws RuntimeFailure.
+  std::vector<Tensor> add(const ReferenceRun& reference, std::size_t kept = 0) {
     const auto outputs = session_.run(feeds(reference));
     std::vector<std::pair<std::string, Tensor>> actual;
     const auto names = session_.output_names();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       for (const Tensor& tensor : outputs[i]) actual.emplace_back(names[i], tensor);
+    std::vector<Tensor> state;
+    for (std::size_t i = actual.size() - std::min(kept, actual.size()); i < actual.size(); ++i)
+      state.push_back(actual[i].second);
+    actual.resize(actual.size() - state.size());
 
-    result_.runs.push_back(describe(bound_, reference.sizes));
     if (actual.size() != reference.outputs.size()) {
       OutputDifference difference;
       difference.name = "outputs";
@@ -46,7 +52,7 @@ class Comparison {
       difference.note = fmt::format("libtorch gives {} tensors, the ONNX model {}", reference.outputs.size(),
                                     actual.size());
       merge(0, std::move(difference));
-      return;
+      return state;
     }
     for (std::size_t i = 0; i < actual.size(); ++i) {
       const Tensor& expected = reference.outputs[i];
@@ -55,6 +61,7 @@ class Comparison {
       if (options_.atol) tolerance.atol = *options_.atol;
       merge(i, compare(actual[i].first, expected, actual[i].second, tolerance));
     }
+    return state;
   }
 
   bool passed() const { return result_.passed; }
@@ -136,7 +143,51 @@ std::optional<ReferenceRun> second_reference(TorchModule& module, const BoundInp
   return std::nullopt;
 }
 
+/// Calls in a row through both; the state goes from call to call.
+void compare_calls(Comparison& comparison, const BoundInputs& bound, const CallSequence& calls,
+                   const ModuleState& state) {
+  comparison.begin_run(
+      fmt::format("{} calls in a row with {}", calls.inputs.size(), describe(bound, calls.sizes)));
+  std::map<std::string, Tensor> current = initial_state(state, calls.sizes);
+  for (std::size_t i = 0; i < calls.inputs.size(); ++i) {
+    ReferenceRun run{calls.sizes, calls.inputs[i], calls.outputs[i]};
+    run.inputs.insert(current.begin(), current.end());
+    const auto next = comparison.add(run, state.tensors.size());
+    for (std::size_t k = 0; k < next.size(); ++k) current[state.tensors[k].input.name] = next[k];
+  }
+}
+
 }  // namespace
+
+void verify_calls(Session& session, TorchModule& module, const BoundInputs& bound, const ModuleState& state,
+                  const Options& options, Report& report) {
+  std::string refusal;
+  const auto calls = run_call_sequence(module, bound, bound.example_sizes, refusal);
+  if (!calls)
+    return skip(report,
+                fmt::format("libtorch itself fails on calls in a row ({}): {}; give values with --input-data",
+                            describe(bound, bound.example_sizes), refusal));
+  Comparison comparison(session, bound, options);
+  try {
+    compare_calls(comparison, bound, *calls, state);
+    if (!bound.example_sizes.empty()) {
+      for (const SymbolSizes& sizes : other_sizes(bound, bound.example_sizes)) {
+        const auto others = run_call_sequence(module, bound, sizes, refusal);
+        if (!others) continue;
+        compare_calls(comparison, bound, *others, state);
+        break;
+      }
+    }
+  } catch (const RuntimeFailure& e) {
+    if (is_lack_of_runtime(e.what()))
+      skip(report, fmt::format("ONNX Runtime cannot run this model: {}", e.what()));
+    else
+      fail(report, fmt::format("ONNX Runtime fails on the model where libtorch does not: {}", e.what()));
+    return;
+  }
+  report.verification = comparison.take();
+  report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
+}
 
 bool is_lack_of_runtime(const std::string& message) {
   constexpr std::array<std::string_view, 6> kWords{"NOT_IMPLEMENTED",
@@ -161,6 +212,7 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
   }
   Comparison comparison(session, bound, options);
   try {
+    comparison.begin_run(describe(bound, reference->sizes));
     comparison.add(*reference);
   } catch (const RuntimeFailure& e) {
     if (is_lack_of_runtime(e.what())) {
@@ -177,6 +229,7 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
   if (!comparison.passed()) differing = *reference;
   if (other) {
     try {
+      comparison.begin_run(describe(bound, other->sizes));
       comparison.add(*other);
     } catch (const RuntimeFailure& e) {
       report.verification = comparison.take();

@@ -47,6 +47,15 @@ class TorchModule {
   /// Runs the method. `inputs` leave out self. The module's own state is as after loading, at each run.
   /// Throws std::runtime_error with torch's message (first lines) if it fails.
   virtual program::Literal run(std::span<const program::Literal> inputs) = 0;
+
+  /// Inputs of one call after the other.
+  using Calls = std::span<const std::vector<program::Literal>>;
+  /// As run(), for calls between which the module keeps its state: from the state in the file on.
+  virtual std::vector<program::Literal> run_calls(Calls calls) = 0;
+  /// The root object as those calls leave it.
+  virtual program::ObjectRef state_after(Calls calls) = 0;
+  /// Goes on from that state: program() and run() have it from now on.
+  virtual void advance(Calls calls) = 0;
 };
 
 std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const LoadOptions& options);

@@ -35,6 +35,18 @@ std::vector<std::string> methods_of(const jit::Module& module) {
   return names;
 }
 
+/// Torch's exceptions come out with the part of their text that says what is wrong.
+template <typename Work>
+auto in_torch(const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw std::runtime_error(frontend::short_message(e));
+  }
+}
+
 class LoadedModule final : public TorchModule {
  public:
   LoadedModule(const frontend::Archive& archive, jit::Module module, std::string method,
@@ -58,24 +70,53 @@ class LoadedModule final : public TorchModule {
   std::vector<std::string> methods() const override { return methods_of(module_); }
 
   Literal run(std::span<const Literal> inputs) override {
-    try {
-      return run_method(inputs);
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& e) {
-      throw std::runtime_error(frontend::short_message(e));
-    }
+    return in_torch([&] { return run_method(fresh_copy(module_), inputs); });
+  }
+
+  std::vector<Literal> run_calls(Calls calls) override {
+    std::vector<Literal> results;
+    in_torch([&] { run_all(calls, &results); });
+    return results;
+  }
+
+  program::ObjectRef state_after(Calls calls) override {
+    return in_torch([&] { return state_of(run_all(calls, nullptr)); });
+  }
+
+  void advance(Calls calls) override {
+    in_torch([&] {
+      module_ = run_all(calls, nullptr);
+      program_.root = state_of(module_);
+    });
   }
 
  private:
-  Literal run_method(std::span<const Literal> inputs) {
+  jit::Module fresh_copy(const jit::Module& module) {
+    at::manual_seed(0);  // random numbers are the same at each run as well
+    restore_constants();
+    return frontend::copy_state(module);
+  }
+
+  /// The module as loaded, after these calls.
+  jit::Module run_all(Calls calls, std::vector<Literal>* results) {
+    jit::Module copy = fresh_copy(loaded_);
+    for (const auto& inputs : calls) {
+      Literal result = run_method(copy, inputs);
+      if (results) results->push_back(std::move(result));
+    }
+    return copy;
+  }
+
+  program::ObjectRef state_of(const jit::Module& module) {
+    return std::get<program::ObjectRef>(
+        frontend::LiteralReader(folder_.types()).read_named(module._ivalue()).data);
+  }
+
+  Literal run_method(const jit::Module& module, std::span<const Literal> inputs) {
     const at::NoGradGuard no_grad;
     // Nodes run one by one as they are written: the program that was translated, not an optimised one.
     const jit::GraphOptimizerEnabledGuard no_optimizer(false);
-    at::manual_seed(0);  // random numbers are the same at each run as well
-    restore_constants();
-    const jit::Module copy = frontend::copy_state(module_);
-    const jit::Method method = copy.get_method(method_);
+    const jit::Method method = module.get_method(method_);
     const auto& formals = method.function().getSchema().arguments();
     if (inputs.size() >= formals.size())
       throw std::invalid_argument("more inputs than `" + method_ + "` has");
@@ -95,6 +136,7 @@ class LoadedModule final : public TorchModule {
 
   frontend::TorchFolder folder_;
   jit::Module module_;
+  jit::Module loaded_ = module_;  // as in the file; module_ may have gone on
   std::string method_;
   std::size_t bytes_;
   std::vector<std::string> warnings_, unknown_;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -39,6 +40,15 @@ struct InputBinding {
   std::variant<program::Literal, TensorInput, Sequence, Dict> data;
 };
 
+/// An attribute that lives on from call to call.
+struct StateBinding {
+  std::string object;  // path from the root module: "encoder.cell"; empty for the root itself
+  std::string attribute;
+  std::variant<InputBinding, Dim>
+      before;          // what it is before the call; a Dim: an int that equals a dynamic size
+  std::string output;  // name of what it is after the call; empty for a Dim
+};
+
 struct InterpretOptions {
   int opset = kDefaultOpset;
   Unsupported unsupported = Unsupported::Error;
@@ -46,6 +56,7 @@ struct InterpretOptions {
   std::string method = "forward";
   bool fold = true;
   std::vector<std::string> output_names;
+  std::vector<StateBinding> state;
   std::int64_t unroll_limit = 4096;               // trips of a loop
   std::size_t fold_bytes = std::size_t{1} << 20;  // a folded result may always have this size
   /// Told of each tensor as an operator gives it: for comparing two runs of the same program step by step.
@@ -55,6 +66,8 @@ struct InterpretOptions {
 struct InterpretResult {
   std::vector<Finding> findings;
   std::vector<std::string> warnings;
+  /// Attributes of modules (path of the module, name) that were assigned a tensor and are not among the state.
+  std::set<std::pair<std::string, std::string>> assigned;
 };
 
 /// Fills `model` (graph, opset, domains). Never throws for what a program holds; std::logic_error is a defect here.

@@ -41,9 +41,17 @@ Machine::Machine(const program::Program& program, const Registry& registry, cons
 
 InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
   std::vector<Datum> arguments{from_literal(Literal{program_.root})};
+  const Datum root = arguments.front();
   for (const InputBinding& input : inputs) arguments.push_back(bind(input));
+  for (const StateBinding& state : options_.state) {
+    const auto* size = std::get_if<Dim>(&state.before);
+    Datum before = size ? Datum(Scalar(*size)) : bind(std::get<InputBinding>(state.before));
+    state_attribute(root, state) = std::move(before);
+  }
   try {
     set_outputs(call(*program_.entry, std::move(arguments)));
+    for (const StateBinding& state : options_.state)
+      if (!state.output.empty()) add_output(state_attribute(root, state), state.output);
   } catch (const Raised& e) {
     report("prim::RaiseException", fmt::format("the program raises: {}", e.what()),
            {"check that the inputs are what `" + options_.method +
@@ -216,6 +224,31 @@ std::size_t count_outputs(const Datum& datum) {
 }
 
 }  // namespace
+
+/// Where an attribute of a module or object further down is kept.
+Datum& Machine::state_attribute(const Datum& root, const StateBinding& state) {
+  InstanceRef object = *root.get_if<InstanceRef>();
+  for (std::size_t begin = 0; begin < state.object.size();) {
+    const std::size_t end = std::min(state.object.find('.', begin), state.object.size());
+    const auto* child = attribute(object, state.object.substr(begin, end - begin)).get_if<InstanceRef>();
+    if (!child) throw std::logic_error(fmt::format("there is no object at `{}`", state.object));
+    object = *child;
+    begin = end + 1;
+  }
+  return attribute(object, state.attribute);
+}
+
+void Machine::note_assignment(const std::string& module_path, const std::string& attribute) {
+  const bool is_state = std::any_of(options_.state.begin(), options_.state.end(), [&](const StateBinding& s) {
+    return s.object == module_path && s.attribute == attribute;
+  });
+  if (is_state) return;
+  result_.assigned.emplace(module_path, attribute);
+  warn(fmt::format(
+      "the module assigns to its attribute `{}`: the model starts from the value in the file at every "
+      "run (--state makes it an input and an output)",
+      module_path.empty() ? attribute : module_path + "." + attribute));
+}
 
 void Machine::set_outputs(const std::vector<Datum>& results) {
   builder_.set_origin(nullptr);

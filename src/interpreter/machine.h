@@ -68,6 +68,8 @@ class Machine {
   Value number_value(const Scalar& scalar);
 
   void warn(std::string message);
+  /// A module assigns a tensor to its own attribute.
+  void note_assignment(const std::string& module_path, const std::string& attribute);
   /// Records a finding at the node that runs now.
   void report(std::string op, std::string reason, std::vector<std::string> advice = {},
               std::optional<Case> which = std::nullopt, std::optional<int> first_opset = std::nullopt,
@@ -84,6 +86,7 @@ class Machine {
   void taint(const program::Node& node, Frame& frame);
   Datum bind(const InputBinding& binding);
   void set_outputs(const std::vector<Datum>& results);
+  Datum& state_attribute(const Datum& root, const StateBinding& state);
   void add_output(const Datum& datum, const std::string& name);
   void locate(const program::Node& node, const Frame& frame);
 

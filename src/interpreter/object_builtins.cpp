@@ -37,11 +37,7 @@ bool set_attribute(Machine& m, const Node& node, Frame&, std::vector<Datum>& inp
     it->second = inputs[1];
   else
     attributes.emplace_back(node.name, inputs[1]);
-  if ((*object)->is_module && inputs[1].get_if<TensorRef>())
-    m.warn(fmt::format(
-        "the module assigns to its attribute `{}`: the model starts from the value in the file at every "
-        "run",
-        (*object)->path.empty() ? node.name : (*object)->path + "." + node.name));
+  if ((*object)->is_module && inputs[1].get_if<TensorRef>()) m.note_assignment((*object)->path, node.name);
   return true;
 }
 
