@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "symbolics/blocks.h"
 #include "symbolics/cells.h"
 #include "symbolics/tables.h"
 
@@ -182,14 +183,7 @@ Results lerp(Call& c) {
 Results atan2(Call& c) {
   const Operand self = operand(c, "self"), other = operand(c, "other");
   const DType dtype = float_result_type(c, {self, other});
-  const Value y = as(c, self, dtype), x = as(c, other, dtype);
-  const Value zero = c.constant(0, dtype);
-  const Value angle = c.op("Atan", {onnx::div(c, y, x)});
-  const Value half_turn = c.constant(std::numbers::pi, dtype);
-  const Value turn = onnx::where(c, onnx::less(c, y, zero), onnx::neg(c, half_turn), half_turn);
-  const Value turned = onnx::where(c, onnx::less(c, x, zero), onnx::add(c, angle, turn), angle);
-  const Value at_origin = onnx::logical_and(c, onnx::equal(c, x, zero), onnx::equal(c, y, zero));
-  return onnx::where(c, at_origin, zero, turned);
+  return pt2onnx::atan2(c, as(c, self, dtype), as(c, other, dtype));
 }
 
 // aten::hypot(Tensor self, Tensor other) -> Tensor
@@ -258,9 +252,9 @@ Results heaviside(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::add", 7, add},
+    {"aten::add", 7, add, by_parts},
     {"aten::addcdiv", 7, accumulate<onnx::div>},
-    {"aten::addcmul", 7, accumulate<onnx::mul>},
+    {"aten::addcmul", 7, accumulate<onnx::mul>, multilinear},
     {"aten::arctan2", 9, atan2},
     {"aten::atan2", 9, atan2},
     {"aten::clamp", 6, clamp},
@@ -285,21 +279,32 @@ constexpr Entry kTable[] = {
     {"aten::maximum", 8, of_both<onnx::maximum>},
     {"aten::min.other", 8, of_both<onnx::minimum>},
     {"aten::minimum", 8, of_both<onnx::minimum>},
-    {"aten::mul", 7, of_both<onnx::mul>},
-    {"aten::multiply", 7, of_both<onnx::mul>},
+    {"aten::mul", 7, of_both<onnx::mul>, multilinear},
+    {"aten::multiply", 7, of_both<onnx::mul>, multilinear},
     {"aten::pow", 7, pow},
     {"aten::remainder", 9, of_both<remainder_of>},
-    {"aten::rsub", 7, rsub},
+    {"aten::rsub", 7, rsub, by_parts},
     {"aten::special_xlog1py", 9, xlog1py},
     {"aten::special_xlogy", 9, xlogy},
-    {"aten::sub", 7, sub},
-    {"aten::subtract", 7, sub},
+    {"aten::sub", 7, sub, by_parts},
+    {"aten::subtract", 7, sub, by_parts},
     {"aten::true_divide", 7, div},
     {"aten::xlogy", 9, xlogy},
 };
 static_assert(strictly_ascending(kTable));
 
 }  // namespace
+
+Value atan2(Call& c, Value y, Value x) {
+  const DType dtype = c.dtype_of(x);
+  const Value zero = c.constant(0, dtype);
+  const Value angle = c.op("Atan", {onnx::div(c, y, x)});
+  const Value half_turn = c.constant(std::numbers::pi, dtype);
+  const Value turn = onnx::where(c, onnx::less(c, y, zero), onnx::neg(c, half_turn), half_turn);
+  const Value turned = onnx::where(c, onnx::less(c, x, zero), onnx::add(c, angle, turn), angle);
+  const Value at_origin = onnx::logical_and(c, onnx::equal(c, x, zero), onnx::equal(c, y, zero));
+  return onnx::where(c, at_origin, zero, turned);
+}
 
 std::span<const Entry> arithmetic_table() { return kTable; }
 

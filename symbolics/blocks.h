@@ -11,6 +11,9 @@ Value layer_norm(Call& c, Value x, const Shape& normalized, Value weight, Value 
 /// The p-norm over `axes`, which stay as dims of size 1.
 Value p_norm(Call& c, Value x, const std::vector<std::int64_t>& axes, double p);
 
+/// The angle of (x, y), from -pi to pi; both of one float dtype.
+Value atan2(Call& c, Value y, Value x);
+
 /// x times weight transposed, plus bias (which may be absent).
 Value linear(Call& c, Value x, Value weight, Value bias);
 

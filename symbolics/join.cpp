@@ -154,20 +154,20 @@ Results pad_sequence(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::block_diag", 4, block_diag},
+    {"aten::block_diag", 4, block_diag, by_parts},
     {"aten::cartesian_prod", 8, cartesian_prod},
-    {"aten::cat", 4, cat},
-    {"aten::column_stack", 5, column_stack},
+    {"aten::cat", 4, cat, by_parts},
+    {"aten::column_stack", 5, column_stack, by_parts},
     {"aten::combinations", 1, combinations},
-    {"aten::concat", 4, cat},
-    {"aten::concatenate", 4, cat},
-    {"aten::dstack", 5, dstack},
-    {"aten::hstack", 5, hstack},
-    {"aten::meshgrid", 8, meshgrid},
+    {"aten::concat", 4, cat, by_parts},
+    {"aten::concatenate", 4, cat, by_parts},
+    {"aten::dstack", 5, dstack, by_parts},
+    {"aten::hstack", 5, hstack, by_parts},
+    {"aten::meshgrid", 8, meshgrid, by_parts},
     {"aten::pad_sequence", 4, pad_sequence},
-    {"aten::row_stack", 5, vstack},
-    {"aten::stack", 4, stack},
-    {"aten::vstack", 5, vstack},
+    {"aten::row_stack", 5, vstack, by_parts},
+    {"aten::stack", 4, stack, by_parts},
+    {"aten::vstack", 5, vstack, by_parts},
 };
 static_assert(strictly_ascending(kTable));
 

@@ -51,16 +51,16 @@ Results pad_by_mode(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::_pad_circular", 2, pad_by_mode<"wrap", "pad">},
-    {"aten::_pad_enum", 2, pad_enum},
-    {"aten::constant_pad_nd", 2, constant_pad_nd},
-    {"aten::pad", 2, pad},
-    {"aten::reflection_pad1d", 2, pad_by_mode<"reflect", "padding">},
-    {"aten::reflection_pad2d", 2, pad_by_mode<"reflect", "padding">},
-    {"aten::reflection_pad3d", 2, pad_by_mode<"reflect", "padding">},
-    {"aten::replication_pad1d", 2, pad_by_mode<"edge", "padding">},
-    {"aten::replication_pad2d", 2, pad_by_mode<"edge", "padding">},
-    {"aten::replication_pad3d", 2, pad_by_mode<"edge", "padding">},
+    {"aten::_pad_circular", 2, pad_by_mode<"wrap", "pad">, by_parts},
+    {"aten::_pad_enum", 2, pad_enum, by_parts},
+    {"aten::constant_pad_nd", 2, constant_pad_nd, by_parts},
+    {"aten::pad", 2, pad, by_parts},
+    {"aten::reflection_pad1d", 2, pad_by_mode<"reflect", "padding">, by_parts},
+    {"aten::reflection_pad2d", 2, pad_by_mode<"reflect", "padding">, by_parts},
+    {"aten::reflection_pad3d", 2, pad_by_mode<"reflect", "padding">, by_parts},
+    {"aten::replication_pad1d", 2, pad_by_mode<"edge", "padding">, by_parts},
+    {"aten::replication_pad2d", 2, pad_by_mode<"edge", "padding">, by_parts},
+    {"aten::replication_pad3d", 2, pad_by_mode<"edge", "padding">, by_parts},
 };
 static_assert(strictly_ascending(kTable));
 

@@ -62,8 +62,8 @@ Results col2im(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::col2im", 18, col2im},
-    {"aten::im2col", 9, im2col},
+    {"aten::col2im", 18, col2im, by_parts},
+    {"aten::im2col", 9, im2col, by_parts},
 };
 static_assert(strictly_ascending(kTable));
 

@@ -22,8 +22,6 @@ DType dtype_of_number(const Scalar& number) {
   return kDTypes[static_cast<std::size_t>(number.kind())];
 }
 
-DType complex_of(DType dtype) { return dtype == DType::Float64 ? DType::Complex128 : DType::Complex64; }
-
 DType promote_floats(DType a, DType b) {
   if (size_of(a) == size_of(b)) return a == b ? a : DType::Float32;  // float16 with bfloat16
   return size_of(a) > size_of(b) ? a : b;
@@ -60,8 +58,7 @@ DType promote(DType a, DType b) {
     const auto real = [](DType d) {
       return is_complex(d) ? real_of(d) : is_floating(d) ? d : DType::Float32;
     };
-    const bool wide = real(a) == DType::Float64 || real(b) == DType::Float64;
-    return wide ? DType::Complex128 : DType::Complex64;
+    return complex_of(promote(real(a), real(b)));
   }
   if (kind_of(a) != kind_of(b)) return kind_of(a) > kind_of(b) ? a : b;
   return kind == 2 ? promote_floats(a, b) : promote_integers(a, b);

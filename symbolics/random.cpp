@@ -165,12 +165,12 @@ Results native_dropout(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::alpha_dropout", 1, dropout},
+    {"aten::alpha_dropout", 1, dropout, by_parts},
     {"aten::bernoulli", 9, bernoulli},
-    {"aten::dropout", 1, dropout},
+    {"aten::dropout", 1, dropout, by_parts},
     {"aten::exponential", 9, exponential_into},
-    {"aten::feature_alpha_dropout", 1, dropout},
-    {"aten::feature_dropout", 1, dropout},
+    {"aten::feature_alpha_dropout", 1, dropout, by_parts},
+    {"aten::feature_dropout", 1, dropout, by_parts},
     {"aten::multinomial", 7, multinomial},
     {"aten::native_dropout", 1, native_dropout},
     {"aten::normal", 1, normal_around},

@@ -109,12 +109,9 @@ Results logcumsumexp(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::cummax", 9, running_extreme<true>},
-    {"aten::cummin", 9, running_extreme<false>},
-    {"aten::cumprod", 9, cumprod_by_parts},
-    {"aten::cumprod", 26, cumprod},
-    {"aten::cumsum", 9, cumsum},
-    {"aten::logcumsumexp", 9, logcumsumexp},
+    {"aten::cummax", 9, running_extreme<true>}, {"aten::cummin", 9, running_extreme<false>},
+    {"aten::cumprod", 9, cumprod_by_parts},     {"aten::cumprod", 26, cumprod},
+    {"aten::cumsum", 9, cumsum, by_parts},      {"aten::logcumsumexp", 9, logcumsumexp},
 };
 static_assert(strictly_ascending(kTable));
 

@@ -423,21 +423,21 @@ Results diagonal_scatter(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::_index_put_impl", 9, index_put},
-    {"aten::_unsafe_index_put", 9, index_put},
-    {"aten::diagonal_scatter", 9, diagonal_scatter},
-    {"aten::index_add", 16, index_add},
-    {"aten::index_copy", 9, index_copy},
-    {"aten::index_fill", 9, index_copy},
-    {"aten::index_put", 9, index_put},
+    {"aten::_index_put_impl", 9, index_put, by_parts},
+    {"aten::_unsafe_index_put", 9, index_put, by_parts},
+    {"aten::diagonal_scatter", 9, diagonal_scatter, by_parts},
+    {"aten::index_add", 16, index_add, by_parts},
+    {"aten::index_copy", 9, index_copy, by_parts},
+    {"aten::index_fill", 9, index_copy, by_parts},
+    {"aten::index_put", 9, index_put, by_parts},
     {"aten::index_reduce", 16, index_reduce},
-    {"aten::masked_scatter", 9, masked_scatter},
-    {"aten::put", 9, put},
-    {"aten::scatter", 9, scatter},
-    {"aten::scatter_add", 16, scatter_add},
-    {"aten::scatter_reduce", 16, scatter_reduce},
-    {"aten::select_scatter", 9, select_scatter},
-    {"aten::slice_scatter", 9, slice_scatter},
+    {"aten::masked_scatter", 9, masked_scatter, by_parts},
+    {"aten::put", 9, put, by_parts},
+    {"aten::scatter", 9, scatter, by_parts},
+    {"aten::scatter_add", 16, scatter_add, by_parts},
+    {"aten::scatter_reduce", 16, scatter_reduce, by_parts},
+    {"aten::select_scatter", 9, select_scatter, by_parts},
+    {"aten::slice_scatter", 9, slice_scatter, by_parts},
 };
 static_assert(strictly_ascending(kTable));
 

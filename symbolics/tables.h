@@ -22,8 +22,11 @@ std::span<const Entry> activation_table();
 std::span<const Entry> arithmetic_table();
 std::span<const Entry> attention_table();
 std::span<const Entry> compare_table();
+std::span<const Entry> complex_forms();  // not among the others: Registry::add_complex
+std::span<const Entry> complex_table();
 std::span<const Entry> convolution_table();
 std::span<const Entry> create_table();
+std::span<const Entry> fft_table();
 std::span<const Entry> gather_table();
 std::span<const Entry> join_table();
 std::span<const Entry> linear_table();

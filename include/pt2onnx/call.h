@@ -70,11 +70,11 @@ struct Argument {
   std::variant<std::monostate, Value, Scalar, std::string, List, program::OpaqueLiteral> data;
 
   Argument() = default;
-  Argument(Value v) : data(v) {}                     // NOLINT
-  Argument(Scalar v) : data(std::move(v)) {}         // NOLINT
-  Argument(std::string v) : data(std::move(v)) {}    // NOLINT
-  Argument(List v) : data(std::move(v)) {}           // NOLINT
-  Argument(const std::vector<Value>& v);             // NOLINT: a list of tensors
+  Argument(Value v) : data(v) {}                   // NOLINT
+  Argument(Scalar v) : data(std::move(v)) {}       // NOLINT
+  Argument(std::string v) : data(std::move(v)) {}  // NOLINT
+  Argument(List v) : data(std::move(v)) {}         // NOLINT
+  Argument(const std::vector<Value>& v);           // NOLINT: a list of tensors
   bool is_none() const { return std::holds_alternative<std::monostate>(data); }
 };
 
@@ -85,7 +85,7 @@ struct Argument {
 struct Results {
   std::vector<Argument> values;
 
-  Results(Value v) : values{v} {}         // NOLINT
+  Results(Value v) : values{v} {}                        // NOLINT
   Results(Scalar s) : values{Argument(std::move(s))} {}  // NOLINT
   Results(std::initializer_list<Argument> vs) : values(vs) {}
   explicit Results(std::vector<Argument> vs) : values(std::move(vs)) {}
@@ -121,23 +121,23 @@ class Call {
   bool is_none(std::string_view argument) const;
   const Argument& argument(std::string_view name) const;
 
-  Value tensor(std::string_view argument);                       // a Scalar is turned into a 0-d tensor
-  Value optional_tensor(std::string_view argument);              // absent handle for None
-  std::vector<Value> tensors(std::string_view argument);         // Tensor[]
+  Value tensor(std::string_view argument);                         // a Scalar is turned into a 0-d tensor
+  Value optional_tensor(std::string_view argument);                // absent handle for None
+  std::vector<Value> tensors(std::string_view argument);           // Tensor[]
   std::vector<Value> optional_tensors(std::string_view argument);  // Tensor?[]: absent handles for None
 
-  std::int64_t integer(std::string_view argument);               // rejects a symbolic one, in words
+  std::int64_t integer(std::string_view argument);  // rejects a symbolic one, in words
   std::optional<std::int64_t> optional_integer(std::string_view argument);
-  Dim size(std::string_view argument);                           // an integer that may be symbolic
+  Dim size(std::string_view argument);  // an integer that may be symbolic
   std::optional<Dim> optional_size(std::string_view argument);
-  Shape sizes(std::string_view argument);                        // int[] / SymInt[]; a lone int counts as a list of one
+  Shape sizes(std::string_view argument);  // int[] / SymInt[]; a lone int counts as a list of one
   std::optional<Shape> optional_sizes(std::string_view argument);
   std::vector<std::int64_t> ints(std::string_view argument);
   /// `count` entries: a list of one counts for all.
   std::vector<std::int64_t> ints(std::string_view argument, std::size_t count);
   std::optional<std::vector<std::int64_t>> optional_ints(std::string_view argument);
 
-  double number(std::string_view argument);                      // int, float or bool, known
+  double number(std::string_view argument);  // int, float or bool, known
   std::optional<double> optional_number(std::string_view argument);
   std::vector<double> numbers(std::string_view argument);
   std::optional<std::vector<double>> optional_numbers(std::string_view argument);
@@ -147,7 +147,7 @@ class Call {
   std::optional<bool> optional_flag(std::string_view argument);
   std::string text(std::string_view argument);
   std::optional<std::string> optional_text(std::string_view argument);
-  std::optional<DType> dtype(std::string_view argument);         // ScalarType?; nullopt for None
+  std::optional<DType> dtype(std::string_view argument);  // ScalarType?; nullopt for None
 
   // ---- facts, rejecting in words what is not known ------------------------------------------------------------
 
@@ -170,24 +170,37 @@ class Call {
                         Attributes attributes = {});
   /// A node of another domain: "com.microsoft", "custom".
   std::vector<Value> custom_op(std::string_view domain, std::string_view type, std::size_t outputs,
-                               std::vector<Value> inputs, Attributes attributes, std::vector<ValueType> types);
+                               std::vector<Value> inputs, Attributes attributes,
+                               std::vector<ValueType> types);
 
   /// One Cast; `v` itself when it has that dtype. Constants are cast at once.
   Value cast(Value v, DType to);
 
   Value constant(Tensor tensor);
-  Value constant(std::span<const std::int64_t> ints);              // 1-d int64
+  Value constant(std::span<const std::int64_t> ints);  // 1-d int64
   Value constant(std::initializer_list<std::int64_t> ints);
-  Value constant(double value, DType dtype);                       // 0-d
-  Value scalar_value(const Scalar& scalar, DType dtype);           // 0-d, whatever the kind
-  Value size_value(const Dim& dim);                                // 0-d int64; nodes only where it is symbolic
-  Value shape_value(const Shape& shape);                           // 1-d int64
+  Value constant(double value, DType dtype);              // 0-d
+  Value scalar_value(const Scalar& scalar, DType dtype);  // 0-d, whatever the kind
+  Value size_value(const Dim& dim);                       // 0-d int64; nodes only where it is symbolic
+  Value shape_value(const Shape& shape);                  // 1-d int64
   /// The size as a Dim: known when the shape is, else read by the graph.
   Dim size_of(Value v, std::int64_t axis);
   /// All sizes of v; rejects an unknown rank.
   Shape sizes_of(Value v);
   /// A Dim that stands for a 0-d or one-element integer value that the graph computes (data-dependent sizes).
   Dim dim_from(Value v, std::string_view hint = "n");
+
+  // ---- complex values: pairs of real ones, of which the graph knows nothing -------------------------------------
+
+  struct Parts {
+    Value real, imaginary;  // of a real value: itself and an absent handle
+  };
+  Parts parts(Value v);
+  /// Both have the same dtype and shape.
+  Value complex(Value real, Value imaginary);
+  /// As a real tensor with a last axis of 2, and back.
+  Value pairs(Value complex);
+  Value from_pairs(Value pairs);
 
   /// Refines what inference found; a size that is known wins over one that is not.
   void set_shape(Value v, Shape shape);

@@ -49,8 +49,8 @@ std::string_view version();
 
 struct Options {
   std::vector<InputSpec> inputs;
-  std::string input_data;             // .npz or .pt, empty: none
-  std::vector<std::string> dynamic;   // "x:0=batch,2=h", "batch", "all"
+  std::string input_data;            // .npz or .pt, empty: none
+  std::vector<std::string> dynamic;  // "x:0=batch,2=h", "batch", "all"
   int opset = kDefaultOpset;
   std::string method = "forward";
   Unsupported unsupported = Unsupported::Error;
@@ -70,8 +70,8 @@ struct Options {
   bool fold = true;
   bool optimize = true;
   bool strict = false;
-  bool training = false;                   // keep training mode instead of exporting as eval
-  const Registry* registry = nullptr;      // null: the built-in dictionary
+  bool training = false;                                 // keep training mode instead of exporting as eval
+  const Registry* registry = nullptr;                    // null: the built-in dictionary
   std::function<void(std::string_view stage)> progress;  // called as each stage begins
 };
 

@@ -28,9 +28,10 @@ struct Location {
 };
 
 struct Finding {
-  std::string op;      // with overload: "aten::add.Tensor"
+  std::string op;  // with overload: "aten::add.Tensor"
   std::string schema;
-  std::optional<Case> which;  // empty: a form of a mapped op that cannot be kept, or a construct of the language
+  std::optional<Case>
+      which;  // empty: a form of a mapped op that cannot be kept, or a construct of the language
   int count = 0;
   std::vector<Location> locations;  // the first few, each once
   std::string reason;               // one sentence, lower case, no full stop
@@ -51,8 +52,8 @@ struct OutputDifference {
 struct Verification {
   bool passed = false;
   std::vector<OutputDifference> outputs;
-  std::vector<std::string> runs;        // the input shapes of each run, readable
-  std::string first_divergence;         // the first node whose value differs, when a mismatch was traced
+  std::vector<std::string> runs;  // the input shapes of each run, readable
+  std::string first_divergence;   // the first node whose value differs, when a mismatch was traced
 };
 
 struct TensorSummary {
@@ -72,7 +73,8 @@ struct Report {
   std::string input, output;
   int opset = 0;
   std::size_t nodes = 0;
-  std::map<std::string, std::size_t> operators;  // how often each ONNX operator is used, "domain::" before custom ones
+  std::map<std::string, std::size_t>
+      operators;  // how often each ONNX operator is used, "domain::" before custom ones
   std::vector<TensorSummary> inputs, outputs;
   std::vector<StateSummary> state;  // of inputs and outputs above
   StageStatus load = StageStatus::NotReached;

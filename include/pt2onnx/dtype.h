@@ -22,6 +22,7 @@ enum class DType : std::uint8_t {
   UInt32,
   UInt64,
   Bool,
+  Complex32,  // complex types exist in programs only; a graph holds their real and imaginary parts
   Complex64,
   Complex128,
   String,
@@ -46,8 +47,10 @@ bool is_complex(DType dtype);
 bool is_integral(DType dtype);  // signed and unsigned integers, not bool
 bool is_unsigned(DType dtype);
 
-/// complex64 -> float32, complex128 -> float64, anything else unchanged.
+/// complex32 -> float16, complex64 -> float32, complex128 -> float64, anything else unchanged.
 DType real_of(DType dtype);
+/// The complex type with parts of that type; complex64 for what is no such type, complex types unchanged.
+DType complex_of(DType dtype);
 
 /// ONNX's number of an element type (TensorProto.DataType), as the `to` and `dtype` attributes want it. Quantized types
 /// count as the integer that stores them.

@@ -34,6 +34,9 @@ struct ValueInfo {
   ValueType type;
   std::optional<Tensor> constant;  // set for a constant: becomes an initializer if something uses it
   int scope = 0;                   // the (sub)graph that makes it; 0: the main graph, or a constant
+  /// A complex value is no value of the graph: it stands for two real ones. `pairs`, where there is one, is the real
+  /// tensor with a last axis of 2 that it was taken from.
+  ValueInfo *real = nullptr, *imaginary = nullptr, *pairs = nullptr;
 };
 
 /// Handle of an ONNX value; cheap to copy, valid as long as its graph. A default-made one is an absent optional input.

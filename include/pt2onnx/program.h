@@ -23,8 +23,28 @@ struct Type;
 using TypeRef = std::shared_ptr<const Type>;
 
 enum class TypeKind {
-  Any, None, Tensor, Bool, Int, Float, Complex, Number, String, Device, Generator, Optional, List, Dict, Tuple,
-  Object, Interface, Enum, Function, Future, Union, Other
+  Any,
+  None,
+  Tensor,
+  Bool,
+  Int,
+  Float,
+  Complex,
+  Number,
+  String,
+  Device,
+  Generator,
+  Optional,
+  List,
+  Dict,
+  Tuple,
+  Object,
+  Interface,
+  Enum,
+  Function,
+  Future,
+  Union,
+  Other
 };
 
 struct Type {
@@ -35,7 +55,7 @@ struct Type {
   // Of a Tensor, where the file stores them (traced inputs):
   std::optional<DType> dtype;
   std::optional<std::vector<std::optional<std::int64_t>>> dims;
-  std::string text;                 // as TorchScript writes it: "Optional[Tensor]", "List[int]"
+  std::string text;  // as TorchScript writes it: "Optional[Tensor]", "List[int]"
 };
 
 struct Object;
@@ -74,8 +94,8 @@ struct OpaqueLiteral {
 /// A value that is known before the program runs. Containers are shared: aliases of one list stay one list.
 struct Literal {
   std::variant<std::monostate, bool, std::int64_t, double, std::complex<double>, std::string, Tensor,
-               std::shared_ptr<ListLiteral>, std::shared_ptr<TupleLiteral>, std::shared_ptr<DictLiteral>, ObjectRef,
-               EnumLiteral, DeviceLiteral, FunctionLiteral, OpaqueLiteral>
+               std::shared_ptr<ListLiteral>, std::shared_ptr<TupleLiteral>, std::shared_ptr<DictLiteral>,
+               ObjectRef, EnumLiteral, DeviceLiteral, FunctionLiteral, OpaqueLiteral>
       data;
 
   bool is_none() const { return std::holds_alternative<std::monostate>(data); }
@@ -110,12 +130,12 @@ struct Schema {
   std::vector<SchemaArgument> returns;
   bool is_variadic = false;
   bool is_nondeterministic = false;  // random numbers
-  std::string text;      // the whole schema, as torch prints it
+  std::string text;                  // the whole schema, as torch prints it
 };
 
 struct SourceLocation {
   std::string file;
-  int line = 0;      // from 1; 0 is unknown
+  int line = 0;  // from 1; 0 is unknown
   int column = 0;
   std::string text;  // the line of source, trimmed
 };
@@ -123,9 +143,9 @@ using LocationRef = std::shared_ptr<const SourceLocation>;
 
 /// One operator as the program uses it; nodes with the same schema share one.
 struct Operator {
-  std::string name;                     // "aten::add", "prim::ListConstruct"
-  std::shared_ptr<const Schema> schema; // null for prim operators without one
-  std::size_t id = 0;                   // index in Program::operators
+  std::string name;                      // "aten::add", "prim::ListConstruct"
+  std::shared_ptr<const Schema> schema;  // null for prim operators without one
+  std::size_t id = 0;                    // index in Program::operators
 };
 
 struct Block;
@@ -137,10 +157,11 @@ struct Node {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<TypeRef> output_types;
-  std::vector<Block> blocks;  // prim::If: then, else; prim::Loop: body; prim::fork: what it runs, with the node's inputs
-  Literal constant;           // prim::Constant
-  std::string name;           // prim::GetAttr, SetAttr, CallMethod, Enter, Exit: the attribute or method
-  std::vector<TypeRef> types; // prim::isinstance: the types asked for
+  std::vector<Block>
+      blocks;  // prim::If: then, else; prim::Loop: body; prim::fork: what it runs, with the node's inputs
+  Literal constant;            // prim::Constant
+  std::string name;            // prim::GetAttr, SetAttr, CallMethod, Enter, Exit: the attribute or method
+  std::vector<TypeRef> types;  // prim::isinstance: the types asked for
   LocationRef location;
 };
 
@@ -155,14 +176,15 @@ struct Parameter {
   std::string name;
   TypeRef type;
   std::optional<Literal> default_value;
-  std::optional<Literal> example;  // what the method was traced with, where the file says; its tensors have no bytes
+  std::optional<Literal>
+      example;  // what the method was traced with, where the file says; its tensors have no bytes
 };
 
 struct Function {
   std::string name;                   // qualified: "__torch__.Net.forward", "__torch__.helper"
   std::vector<Parameter> parameters;  // of a method, the first is self
   std::vector<TypeRef> returns;
-  Block body;                         // body.parameters[i] is parameters[i]
+  Block body;                            // body.parameters[i] is parameters[i]
   std::vector<std::string> value_names;  // by ValueId: debug names, empty where numeric
 };
 

@@ -15,12 +15,29 @@ namespace pt2onnx {
 
 using SymbolicFunction = Results (*)(Call&);
 
+/// What a row means for a call with complex values (src/registry/apply.cpp).
+enum class OnComplex {
+  Refused,
+  ByParts,  // linear, or moves elements about: the real function on the real parts, then on the imaginary ones
+  Multilinear,  // a product: the sum of the real function over the parts of the factors
+  ByModulus,    // the real function on absolute values
+  ByTruth,      // the real function on whether the numbers are not zero
+  Itself,       // the symbolic function takes complex values
+};
+
 /// A row of a table in symbolics/.
 struct Entry {
-  std::string_view name;  // "aten::add": all overloads; "aten::add.Tensor": that one, and it wins over the former
-  int since;              // the first opset that it is good for
+  std::string_view
+      name;   // "aten::add": all overloads; "aten::add.Tensor": that one, and it wins over the former
+  int since;  // the first opset that it is good for
   SymbolicFunction convert;
+  OnComplex on_complex = OnComplex::Refused;
 };
+inline constexpr OnComplex by_parts = OnComplex::ByParts;
+inline constexpr OnComplex multilinear = OnComplex::Multilinear;
+inline constexpr OnComplex by_modulus = OnComplex::ByModulus;
+inline constexpr OnComplex by_truth = OnComplex::ByTruth;
+inline constexpr OnComplex takes_complex = OnComplex::Itself;
 
 /// A registered row. User rows (plugin, mapping file) hold state, hence std::function.
 struct Rule {
@@ -28,6 +45,7 @@ struct Rule {
   int since = 0;
   std::function<Results(Call&)> convert;
   std::string origin;  // "built-in", or the file that it came from
+  OnComplex on_complex = OnComplex::Refused;
 };
 
 class Registry {
@@ -39,18 +57,29 @@ class Registry {
   void remove(std::string_view name);
 
   struct Found {
-    const Rule* rule = nullptr;        // good at the asked opset
-    std::optional<int> later;          // else the first opset with a rule
+    const Rule* rule = nullptr;  // good at the asked opset
+    std::optional<int> later;    // else the first opset with a rule
   };
   /// `name` without overload; the row of the overload wins over the row of all overloads.
   Found find(std::string_view name, std::string_view overload, int opset) const;
+
+  /// Forms for calls with complex values, of operators that have another for real ones.
+  void add_complex(std::span<const Entry> table);
+  void add_complex(Rule rule);
+  /// The rule for a call with complex values, if there is a form of its own; else that of `find` counts.
+  const Rule* find_complex(std::string_view name, std::string_view overload, int opset) const;
+  std::vector<const Rule*> complex_forms() const;
 
   /// All registered names, sorted, each once.
   std::vector<std::string> names() const;
   std::vector<const Rule*> rules(std::string_view name) const;
 
  private:
-  std::map<std::string, std::vector<Rule>, std::less<>> rules_;  // each sorted by since, later additions last
+  using Rules = std::map<std::string, std::vector<Rule>, std::less<>>;
+  static Found find(const Rules& rules, std::string_view name, std::string_view overload, int opset);
+
+  Rules rules_;  // each sorted by since, later additions last
+  Rules complex_;
 };
 
 /// Every table of symbolics/.

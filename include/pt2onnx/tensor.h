@@ -39,6 +39,9 @@ struct Tensor {
   static Tensor of_bytes(std::vector<std::byte> bytes, std::vector<std::int64_t> dims, DType dtype);
 };
 
+/// A complex tensor as a real one with one more axis, (real, imaginary); the bytes are the same. Others: themselves.
+Tensor real_pairs(const Tensor& tensor);
+
 /// Same dtype, dims and bytes (bitwise).
 bool identical(const Tensor& a, const Tensor& b);
 

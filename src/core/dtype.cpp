@@ -29,6 +29,7 @@ constexpr std::array kRows{
     Row{DType::UInt32, "uint32", 4, Kind::Unsigned},
     Row{DType::UInt64, "uint64", 8, Kind::Unsigned},
     Row{DType::Bool, "bool", 1, Kind::Boolean},
+    Row{DType::Complex32, "complex32", 4, Kind::Complex},
     Row{DType::Complex64, "complex64", 8, Kind::Complex},
     Row{DType::Complex128, "complex128", 16, Kind::Complex},
     Row{DType::String, "string", 0, Kind::Text},
@@ -47,17 +48,23 @@ constexpr bool rows_follow_the_enum() {
 }
 static_assert(rows_follow_the_enum());
 
-constexpr std::array<std::pair<std::string_view, DType>, 31> kAliases{{
-    {"float", DType::Float32},      {"double", DType::Float64},  {"half", DType::Float16},
-    {"long", DType::Int64},         {"int", DType::Int32},       {"short", DType::Int16},
-    {"char", DType::Int8},          {"byte", DType::UInt8},      {"cfloat", DType::Complex64},
-    {"cdouble", DType::Complex128}, {"f16", DType::Float16},     {"f32", DType::Float32},
-    {"f64", DType::Float64},        {"bf16", DType::BFloat16},   {"i8", DType::Int8},
-    {"i16", DType::Int16},          {"i32", DType::Int32},       {"i64", DType::Int64},
-    {"u8", DType::UInt8},           {"u16", DType::UInt16},      {"u32", DType::UInt32},
-    {"u64", DType::UInt64},         {"b8", DType::Bool},         {"boolean", DType::Bool},
-    {"c64", DType::Complex64},      {"c128", DType::Complex128}, {"str", DType::String},
-    {"fp16", DType::Float16},       {"fp32", DType::Float32},    {"f8e4m3fn", DType::Float8E4M3FN},
+constexpr std::array<std::pair<std::string_view, DType>, 33> kAliases{{
+    {"float", DType::Float32},     {"double", DType::Float64},
+    {"half", DType::Float16},      {"long", DType::Int64},
+    {"int", DType::Int32},         {"short", DType::Int16},
+    {"char", DType::Int8},         {"byte", DType::UInt8},
+    {"cfloat", DType::Complex64},  {"cdouble", DType::Complex128},
+    {"f16", DType::Float16},       {"f32", DType::Float32},
+    {"f64", DType::Float64},       {"bf16", DType::BFloat16},
+    {"i8", DType::Int8},           {"i16", DType::Int16},
+    {"i32", DType::Int32},         {"i64", DType::Int64},
+    {"u8", DType::UInt8},          {"u16", DType::UInt16},
+    {"u32", DType::UInt32},        {"u64", DType::UInt64},
+    {"b8", DType::Bool},           {"boolean", DType::Bool},
+    {"chalf", DType::Complex32},   {"c32", DType::Complex32},
+    {"c64", DType::Complex64},     {"c128", DType::Complex128},
+    {"str", DType::String},        {"fp16", DType::Float16},
+    {"fp32", DType::Float32},      {"f8e4m3fn", DType::Float8E4M3FN},
     {"f8e5m2", DType::Float8E5M2},
 }};
 
@@ -87,9 +94,16 @@ bool is_integral(DType dtype) { return row(dtype).kind == Kind::Signed || row(dt
 bool is_unsigned(DType dtype) { return row(dtype).kind == Kind::Unsigned; }
 
 DType real_of(DType dtype) {
+  if (dtype == DType::Complex32) return DType::Float16;
   if (dtype == DType::Complex64) return DType::Float32;
   if (dtype == DType::Complex128) return DType::Float64;
   return dtype;
+}
+
+DType complex_of(DType dtype) {
+  if (is_complex(dtype)) return dtype;
+  if (dtype == DType::Float16) return DType::Complex32;
+  return dtype == DType::Float64 ? DType::Complex128 : DType::Complex64;
 }
 
 }  // namespace pt2onnx

@@ -21,6 +21,7 @@ std::int64_t onnx_type_of(DType dtype) {
     case DType::Float64: return 11;
     case DType::UInt32: return 12;
     case DType::UInt64: return 13;
+    case DType::Complex32: break;  // ONNX has none
     case DType::Complex64: return 14;
     case DType::Complex128: return 15;
     case DType::BFloat16: return 16;

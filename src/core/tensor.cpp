@@ -61,6 +61,7 @@ decltype(auto) with_element(DType dtype, F&& f) {
     case DType::UInt32: return f(static_cast<std::uint32_t*>(nullptr));
     case DType::UInt64: return f(static_cast<std::uint64_t*>(nullptr));
     case DType::Bool: return f(static_cast<bool*>(nullptr));
+    case DType::Complex32: return f(static_cast<ComplexElement<Narrow<kFloat16, std::uint16_t>>*>(nullptr));
     case DType::Complex64: return f(static_cast<ComplexElement<float>*>(nullptr));
     case DType::Complex128: return f(static_cast<ComplexElement<double>*>(nullptr));
     case DType::String: break;
@@ -96,7 +97,8 @@ Out read(T element) {
 template <typename T, typename In>
 T made(In value) {
   if constexpr (kIsComplex<T>) {
-    return {static_cast<decltype(T::real)>(value), 0};
+    using Real = decltype(T::real);
+    return {made<Real>(value), made<Real>(In{0})};
   } else if constexpr (kIsNarrow<T>) {
     return T::of(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -186,6 +188,14 @@ Tensor Tensor::of_bytes(std::vector<std::byte> bytes, std::vector<std::int64_t> 
     throw std::invalid_argument("a tensor whose bytes do not match its dims");
   }
   return result;
+}
+
+Tensor real_pairs(const Tensor& tensor) {
+  if (!is_complex(tensor.dtype)) return tensor;
+  Tensor real = tensor;
+  real.dtype = real_of(tensor.dtype);
+  real.dims.push_back(2);
+  return real;
 }
 
 bool identical(const Tensor& a, const Tensor& b) {

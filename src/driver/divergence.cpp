@@ -101,7 +101,7 @@ std::string first_divergence(const DivergenceContext& context, const std::map<st
 
   const auto session = open_session_bytes(serialize_model(traced.model), context.options.ort_libraries);
   std::vector<std::vector<Tensor>> feeds;
-  for (const std::string& name : session->input_names()) feeds.push_back({inputs.at(name)});
+  for (const std::string& name : session->input_names()) feeds.push_back({real_pairs(inputs.at(name))});
   const auto results = session->run(feeds);
   std::map<std::string, const Tensor*> actual;
   const auto names = session->output_names();

@@ -78,7 +78,7 @@ class Comparison {
                                        fmt::join(names, ", "), bound_.tensors.size()));
     std::vector<std::vector<Tensor>> result;
     for (std::size_t i = 0; i < names.size(); ++i)
-      result.push_back({reference.inputs.at(by_name ? names[i] : bound_.tensors[i].input.name)});
+      result.push_back({real_pairs(reference.inputs.at(by_name ? names[i] : bound_.tensors[i].input.name))});
     return result;
   }
 

@@ -31,6 +31,7 @@ constexpr std::pair<DType, at::ScalarType> kDTypes[] = {
     {DType::UInt32, at::kUInt32},
     {DType::UInt64, at::kUInt64},
     {DType::Bool, at::kBool},
+    {DType::Complex32, at::kComplexHalf},
     {DType::Complex64, at::kComplexFloat},
     {DType::Complex128, at::kComplexDouble},
     {DType::QInt8, at::kQInt8},
@@ -83,8 +84,7 @@ at::Tensor to_tensor(const Tensor& tensor, TensorMode mode) {
   }
   // Torch wants a mutable pointer; operators that write are refused before they get here.
   void* data = const_cast<std::byte*>(tensor.bytes.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  return at::from_blob(
-      data, tensor.dims, [owner = tensor.owner](void*) {}, *type);
+  return at::from_blob(data, tensor.dims, [owner = tensor.owner](void*) {}, *type);
 }
 
 /// A torch type that says nothing about the value: the literal's own types have to.
@@ -175,7 +175,11 @@ Literal LiteralReader::read_tensor(const at::Tensor& tensor, const std::string& 
   if (!tensor.has_storage()) return {share(tensor, path)};
 
   const TensorKey key{tensor.is_meta() ? tensor.unsafeGetTensorImpl() : tensor.storage().data(),
-                      tensor.storage_offset(), tensor.scalar_type(), tensor.sizes().vec(),
+                      tensor.storage_offset(),
+                      tensor.scalar_type(),
+                      tensor.is_conj(),
+                      tensor.is_neg(),
+                      tensor.sizes().vec(),
                       tensor.strides().vec()};
   auto [known, is_new] = tensors_.try_emplace(key);
   if (is_new) known->second = share(tensor, path);

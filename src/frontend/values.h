@@ -47,8 +47,9 @@ class LiteralReader {
   const std::vector<c10::ClassTypePtr>& classes() const { return classes_; }
 
  private:
-  using TensorKey = std::tuple<const void*, std::int64_t, at::ScalarType, std::vector<std::int64_t>,
-                               std::vector<std::int64_t>>;
+  /// Memory, offset, type, whether it is to be read as conjugated or negated, sizes, strides.
+  using TensorKey = std::tuple<const void*, std::int64_t, at::ScalarType, bool, bool,
+                               std::vector<std::int64_t>, std::vector<std::int64_t>>;
 
   program::Literal read(const at::IValue& value, const std::string& path);
   /// The path of an item of a container or object; empty while nothing is named.

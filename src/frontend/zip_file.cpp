@@ -137,7 +137,7 @@ MappedFile::MappedFile(const std::string& path) {
   const auto fail = [] { throw std::system_error(errno, std::generic_category()); };
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail();
-  struct stat info {};
+  struct stat info{};
   if (fstat(file, &info) != 0) {
     close(file);
     fail();

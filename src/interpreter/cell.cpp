@@ -65,6 +65,16 @@ bool widen_type(Machine& m, ValueType& type, const ValueType& other) {
   return changed;
 }
 
+bool is_complex(const ValueType& type) { return type.dtype && pt2onnx::is_complex(*type.dtype); }
+
+/// A complex tensor passes the border of a block as a real one with a last axis of 2.
+ValueType in_graph(ValueType type) {
+  if (!is_complex(type)) return type;
+  type.dtype = real_of(*type.dtype);
+  if (type.shape) type.shape->push_back(2);
+  return type;
+}
+
 bool is_unset(const Datum& datum) { return datum.get_if<Uninitialized>() != nullptr; }
 
 /// The same on both ways, and usable outside of both.
@@ -262,7 +272,7 @@ void leaf_types(const Cell& cell, const std::string& name, Builder::NamedTypes& 
   switch (cell.kind) {
     case Kind::Fixed:
     case Kind::Unset: return;
-    case Kind::Tensor:
+    case Kind::Tensor: types.emplace_back(name, in_graph(cell.type)); return;
     case Kind::Sequence: types.emplace_back(name, cell.type); return;
     case Kind::Number:
       types.emplace_back(name, ValueType{ValueType::Kind::Tensor, number_dtype(cell.number), Shape{}});
@@ -310,7 +320,11 @@ void leaf_values(Machine& m, const Cell& cell, const Datum& datum, std::vector<V
   switch (cell.kind) {
     case Kind::Fixed:
     case Kind::Unset: return;
-    case Kind::Tensor: values.push_back(m.tensors().read(*datum.get_if<TensorRef>())); return;
+    case Kind::Tensor: {
+      const Value v = m.tensors().read(*datum.get_if<TensorRef>());
+      values.push_back(is_complex(cell.type) ? m.builder().pairs_of(v) : v);
+      return;
+    }
     case Kind::Number:
       values.push_back(m.builder().cast(m.number_value(*datum.get_if<Scalar>()), number_dtype(cell.number)));
       return;
@@ -348,8 +362,8 @@ Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values
     case Kind::Unset: return cell.fixed;
     case Kind::Tensor: {
       const Value v = values.at(next++);
-      m.builder().assume_type(v, cell.type);
-      return m.tensors().make(v);
+      m.builder().assume_type(v, in_graph(cell.type));
+      return m.tensors().make(is_complex(cell.type) ? m.builder().from_pairs(v) : v);
     }
     case Kind::Number: {
       const Value v = values.at(next++);

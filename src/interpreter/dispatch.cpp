@@ -6,6 +6,7 @@
 #include <array>
 
 #include "interpreter/machine.h"
+#include "registry/apply.h"
 #include "registry/literal.h"
 
 namespace pt2onnx {
@@ -222,8 +223,7 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
   const auto checkpoint = builder_.checkpoint();
   if (found.rule) {
     try {
-      Call call(builder_, schema, arguments);
-      return found.rule->convert(call).values;
+      return apply(registry_, *found.rule, builder_, schema, arguments).values;
     } catch (const Rejection& rejection) {
       builder_.rollback(checkpoint);
       if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);

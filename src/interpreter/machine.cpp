@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "registry/apply.h"
+
 namespace pt2onnx {
 namespace {
 
@@ -18,8 +20,7 @@ Value replay_view(Builder& builder, const Registry& registry, const ViewStep& st
   if (!found.rule) throw Rejection(fmt::format("has no mapping for the view `{}`", step.schema->name));
   auto arguments = step.arguments;
   arguments[0] = input;
-  Call call(builder, *step.schema, std::move(arguments));
-  const Results results = found.rule->convert(call);
+  const Results results = apply(registry, *found.rule, builder, *step.schema, std::move(arguments));
   const Argument& first = results.values.at(0);
   if (const auto* list = std::get_if<Argument::List>(&first.data))
     return std::get<Value>(list->at(step.result).data);
@@ -178,7 +179,13 @@ Datum Machine::bind(const InputBinding& binding) {
     ValueType type;
     type.dtype = tensor->dtype;
     type.shape = tensor->shape;
+    const bool complex = is_complex(tensor->dtype);
+    if (complex) {
+      type.dtype = real_of(tensor->dtype);
+      type.shape->push_back(2);
+    }
     const Value value = builder_.add_input(tensor->name, std::move(type));
+    if (complex) return tensors_.make(builder_.from_pairs(value));
     if (!tensor->is_number) return tensors_.make(value);
     if (is_integral(tensor->dtype)) return Scalar(builder_.symbol_of_value(value, tensor->name));
     return Scalar(tensor->dtype == DType::Bool ? Scalar::Kind::Bool : Scalar::Kind::Float, value);
@@ -297,6 +304,8 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
     throw Rejection("returns an Optional of which the data decides whether it is None");
   else
     return;  // None, strings and devices are nothing that a graph can give; a tainted value has been reported
+
+  if (value.dtype() && is_complex(*value.dtype())) value = builder_.pairs_of(value);
 
   Model& model = builder_.model();
   const std::size_t index = model.graph.outputs.size();

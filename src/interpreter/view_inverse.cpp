@@ -95,10 +95,33 @@ Value write_by_index(Call& c, const ViewStep& step, Value base, Value written,
   return onnx::reshape(c, updated, shape);
 }
 
+/// Views between complex tensors and their parts, and all others on both parts; nullopt where neither is complex.
+std::optional<Value> write_complex(Builder& builder, const ViewStep& step, Value base, Value written,
+                                   const std::function<Value(const ViewStep&, Value)>& replay) {
+  const auto complex = [](Value v) { return v.dtype() && is_complex(*v.dtype()); };
+  const std::string& name = step.schema->name;
+  if (!complex(base) && !complex(written)) return std::nullopt;
+  if (!complex(base)) {
+    if (name == "aten::view_as_complex") return builder.pairs_of(written);
+    throw Rejection("writes a complex tensor through `" + name + "` into a real one");
+  }
+  if (name == "aten::view_as_real") return builder.from_pairs(written);
+  const auto [real, imaginary] = builder.parts(base);
+  if (name == "aten::real") return builder.complex_value(written, imaginary);
+  if (name == "aten::imag") return builder.complex_value(real, written);
+  if (!complex(written)) throw Rejection("writes a real tensor through `" + name + "` into a complex one");
+  const auto [new_real, new_imaginary] = builder.parts(written);
+  if (name == "aten::conj" || name == "aten::_conj")
+    return builder.complex_value(new_real, builder.emit("", "Neg", 1, {new_imaginary}, {})[0]);
+  return builder.complex_value(write_through(builder, step, real, new_real, replay),
+                               write_through(builder, step, imaginary, new_imaginary, replay));
+}
+
 }  // namespace
 
 Value write_through(Builder& builder, const ViewStep& step, Value base, Value written,
                     const std::function<Value(const ViewStep&, Value)>& replay) {
+  if (const auto value = write_complex(builder, step, base, written, replay)) return *value;
   auto arguments = step.arguments;
   arguments[0] = base;
   Call c(builder, *step.schema, std::move(arguments));

@@ -79,6 +79,9 @@ std::vector<Value> Builder::emit(std::string_view domain, std::string_view op, s
                                  std::vector<Value> inputs, Attributes attributes,
                                  std::optional<std::vector<ValueType>> types) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  for (const Value& input : inputs)
+    if (input && input.dtype() && is_complex(*input.dtype()))
+      throw Rejection("computes with complex values in a form that pt2onnx does not express by real ones");
 
   std::vector<std::optional<DType>> restore(outputs);
   const OpSignature* signature = catalog_.find(domain, op, opset());
@@ -174,6 +177,7 @@ Value Builder::constant(Tensor tensor) {
 Value Builder::cast(Value v, DType to) {
   if (v.dtype() == to) return v;
   if (const auto folded = fold("aten::to.dtype", {v, Scalar(scalar_type_of(to))})) return *folded;
+  if (is_complex(to) || (v.dtype() && is_complex(*v.dtype()))) return cast_complex(v, to);
   return emit("", "Cast", 1, {v}, {{"to", to}})[0];
 }
 

@@ -45,6 +45,14 @@ class Builder {
   /// no such kernel, or folding would make the model markedly larger.
   std::optional<Value> fold(std::string_view torch_op, const std::vector<Argument>& arguments);
 
+  // -- complex values (complex_values.cpp) --
+  std::pair<Value, Value> parts(Value complex);
+  Value complex_value(Value real, Value imaginary);
+  Value pairs_of(Value complex);
+  Value from_pairs(Value pairs);
+  /// All zero, in the shape and dtype of a value.
+  Value zeros_like(Value v);
+
   // -- sizes --
   Value size_value(const Dim& dim);
   Value shape_value(const Shape& shape);
@@ -106,6 +114,7 @@ class Builder {
   Value new_value(std::string name, ValueType type);
   std::string fresh_symbol(std::string_view hint);
   void set_source(const std::string& symbol, Source source);
+  Value cast_complex(Value v, DType to);
   Value int_vector(std::initializer_list<std::int64_t> ints);
   Value size_vector(const Dim& dim);  // shape [1]
   Value atom_vector(const detail::Atom& atom);

@@ -356,6 +356,16 @@ std::vector<Value> Call::custom_op(std::string_view domain, std::string_view typ
   return builder_.emit(domain, type, outputs, std::move(inputs), std::move(attributes), std::move(types));
 }
 
+Call::Parts Call::parts(Value v) {
+  if (!is_complex(dtype_of(v))) return {v, Value()};
+  const auto [real, imaginary] = builder_.parts(v);
+  return {real, imaginary};
+}
+
+Value Call::complex(Value real, Value imaginary) { return builder_.complex_value(real, imaginary); }
+Value Call::pairs(Value complex) { return builder_.pairs_of(complex); }
+Value Call::from_pairs(Value pairs) { return builder_.from_pairs(pairs); }
+
 Value Call::cast(Value v, DType to) { return v.dtype() == to ? v : builder_.cast(v, to); }
 
 Value Call::constant(Tensor tensor) { return builder_.constant(std::move(tensor)); }

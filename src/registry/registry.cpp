@@ -21,26 +21,46 @@ const Rule* winner(const std::vector<Rule>& rules, int opset) {
 }  // namespace
 
 void Registry::add(std::span<const Entry> table, std::string origin) {
-  for (const Entry& entry : table) add(Rule{std::string(entry.name), entry.since, entry.convert, origin});
+  for (const Entry& entry : table)
+    add(Rule{std::string(entry.name), entry.since, entry.convert, origin, entry.on_complex});
 }
 
 void Registry::add(Rule rule) { rules_[rule.name].push_back(std::move(rule)); }
 
+void Registry::add_complex(std::span<const Entry> table) {
+  for (const Entry& entry : table)
+    add_complex(
+        Rule{std::string(entry.name), entry.since, entry.convert, std::string(kBuiltIn), takes_complex});
+}
+
+void Registry::add_complex(Rule rule) { complex_[rule.name].push_back(std::move(rule)); }
+
 void Registry::remove(std::string_view name) {
-  std::erase_if(rules_, [&](const auto& item) {
+  const auto named = [&](const auto& item) {
     const std::string& key = item.first;
     return key == name || (key.starts_with(name) && key[name.size()] == '.');
-  });
+  };
+  std::erase_if(rules_, named);
+  std::erase_if(complex_, named);
 }
 
 Registry::Found Registry::find(std::string_view name, std::string_view overload, int opset) const {
-  const auto all = rules_.find(name);
+  return find(rules_, name, overload, opset);
+}
+
+const Rule* Registry::find_complex(std::string_view name, std::string_view overload, int opset) const {
+  return find(complex_, name, overload, opset).rule;
+}
+
+Registry::Found Registry::find(const Rules& rules, std::string_view name, std::string_view overload,
+                               int opset) {
+  const auto all = rules.find(name);
   const auto one =
-      overload.empty() ? rules_.end() : rules_.find(std::string(name) + "." + std::string(overload));
+      overload.empty() ? rules.end() : rules.find(std::string(name) + "." + std::string(overload));
 
   Found found;
-  if (one != rules_.end()) found.rule = winner(one->second, opset);
-  if (all != rules_.end()) {
+  if (one != rules.end()) found.rule = winner(one->second, opset);
+  if (all != rules.end()) {
     // The row of the overload is the more exact one, unless the user replaced the operator as a whole.
     const Rule* general = winner(all->second, opset);
     if (!found.rule || (general && general->origin != kBuiltIn && found.rule->origin == kBuiltIn))
@@ -48,7 +68,7 @@ Registry::Found Registry::find(std::string_view name, std::string_view overload,
   }
   if (found.rule) return found;
   for (const auto& it : {all, one}) {
-    if (it == rules_.end()) continue;
+    if (it == rules.end()) continue;
     for (const Rule& rule : it->second)
       if (!found.later || rule.since < *found.later) found.later = rule.since;
   }
@@ -60,6 +80,13 @@ std::vector<std::string> Registry::names() const {
   names.reserve(rules_.size());
   for (const auto& [name, rules] : rules_) names.push_back(name);
   return names;
+}
+
+std::vector<const Rule*> Registry::complex_forms() const {
+  std::vector<const Rule*> found;
+  for (const auto& [name, rules] : complex_)
+    for (const Rule& rule : rules) found.push_back(&rule);
+  return found;
 }
 
 std::vector<const Rule*> Registry::rules(std::string_view name) const {

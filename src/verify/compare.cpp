@@ -26,20 +26,11 @@ std::string index_text(std::int64_t flat, const std::vector<std::int64_t>& dims)
   return text_of(index);
 }
 
-/// Complex numbers compare as pairs of real ones.
-Tensor as_real(const Tensor& tensor) {
-  if (!is_complex(tensor.dtype)) return tensor;
-  Tensor real = tensor;
-  real.dtype = real_of(tensor.dtype);
-  real.dims.push_back(2);
-  return real;
-}
-
 class Comparison {
  public:
   Comparison(const Tensor& expected, const Tensor& actual, const Tolerance& tolerance,
-             OutputDifference& result)
-      : expected_(expected), actual_(actual), tolerance_(tolerance), result_(result) {}
+             OutputDifference& result, bool complex)
+      : expected_(expected), actual_(actual), tolerance_(tolerance), result_(result), complex_(complex) {}
 
   void exact() {
     const auto e = expected_.to_ints(), a = actual_.to_ints();
@@ -68,9 +59,12 @@ class Comparison {
       if (e[i] == a[i] || (std::isnan(e[i]) && std::isnan(a[i]))) continue;
       bool ok = false;
       double excess = std::numeric_limits<double>::infinity();
+      const std::size_t other = complex_ ? i ^ 1 : i;  // the other part of the number
       if (std::isfinite(e[i]) && std::isfinite(a[i])) {
         const double difference = std::abs(e[i] - a[i]);
-        const double limit = atol + tolerance_.rtol * std::abs(e[i]);
+        const double size =
+            std::isfinite(e[other]) ? std::max(std::abs(e[i]), std::abs(e[other])) : std::abs(e[i]);
+        const double limit = atol + tolerance_.rtol * size;
         ok = difference <= limit;
         excess = limit > 0 ? difference / limit : std::numeric_limits<double>::infinity();
         result_.max_abs = std::max(result_.max_abs, difference);
@@ -107,19 +101,22 @@ class Comparison {
   const Tensor& actual_;
   const Tolerance& tolerance_;
   OutputDifference& result_;
+  bool complex_;  // pairs of real and imaginary part: the larger one is the scale of both
   std::string where_;
 };
 
 }  // namespace
 
 Tolerance default_tolerance(DType dtype) {
+  dtype = real_of(dtype);
   if (dtype == DType::Float16) return {1e-2, 2e-3};
   if (dtype == DType::BFloat16) return {4e-2, 1.6e-2};
   return {};
 }
 
-OutputDifference compare(const std::string& name, const Tensor& expected, const Tensor& actual,
+OutputDifference compare(const std::string& name, const Tensor& of_torch, const Tensor& of_runtime,
                          const Tolerance& tolerance) {
+  const Tensor expected = real_pairs(of_torch), actual = real_pairs(of_runtime);
   OutputDifference result;
   result.name = name;
   if (expected.dtype != actual.dtype || expected.dims != actual.dims) {
@@ -132,9 +129,8 @@ OutputDifference compare(const std::string& name, const Tensor& expected, const 
       std::memcmp(expected.bytes.data(), actual.bytes.data(), expected.bytes.size()) == 0)
     return result;
 
-  const Tensor e = as_real(expected), a = as_real(actual);
-  Comparison comparison(e, a, tolerance, result);
-  if (is_floating(e.dtype)) {
+  Comparison comparison(expected, actual, tolerance, result, is_complex(of_torch.dtype));
+  if (is_floating(expected.dtype)) {
     comparison.close();
   } else {
     comparison.exact();

@@ -48,6 +48,7 @@ struct Tolerance {
 Tolerance default_tolerance(DType dtype);
 
 /// Compares dtype, shape, NaN and infinities exactly, finite values within the tolerance; integers and bool exactly.
+/// A complex tensor is expected from the runtime as a real one with a last axis of 2.
 /// max_rel leaves out elements whose expected value is below the absolute tolerance: there it would only show noise.
 OutputDifference compare(const std::string& name, const Tensor& expected, const Tensor& actual,
                          const Tolerance& tolerance);

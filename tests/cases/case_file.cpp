@@ -290,12 +290,14 @@ Tensor make_tensor(const CaseTensor& spec, bool other_sizes, std::uint64_t seed)
     dims.push_back(other_sizes && !dim.name.empty() ? dim.other : dim.size);
     count *= dims.back();
   }
+  const bool complex = is_complex(spec.dtype);
+  if (complex) count *= 2;  // listed and random values are real and imaginary parts in turn
   std::mt19937_64 random(seed);
   std::vector<double> values;
   for (std::int64_t i = 0; i < count; ++i) {
     if (!spec.values.empty()) {
       values.push_back(spec.values[static_cast<std::size_t>(i) % spec.values.size()]);
-    } else if (is_floating(spec.dtype)) {
+    } else if (is_floating(real_of(spec.dtype))) {
       values.push_back(spec.range
                            ? std::uniform_real_distribution(spec.range->first, spec.range->second)(random)
                            : std::normal_distribution()(random));
@@ -305,6 +307,13 @@ Tensor make_tensor(const CaseTensor& spec, bool other_sizes, std::uint64_t seed)
       values.push_back(static_cast<double>(std::uniform_int_distribution(
           static_cast<std::int64_t>(range.first), static_cast<std::int64_t>(range.second))(random)));
     }
+  }
+  if (complex) {
+    dims.push_back(2);
+    Tensor tensor = Tensor::of_doubles(values, dims, real_of(spec.dtype));
+    tensor.dims.pop_back();
+    tensor.dtype = spec.dtype;
+    return tensor;
   }
   if (is_floating(spec.dtype)) return Tensor::of_doubles(values, dims, spec.dtype);
   return Tensor::of_ints(std::vector<std::int64_t>(values.begin(), values.end()), dims, spec.dtype);

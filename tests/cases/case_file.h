@@ -8,7 +8,7 @@
 //     emits   Conv{group=2}                   nodes that must be there, with these attributes; `!Shape` must not
 //     atol    1e-5
 //
-// Values: normal floats, integers in [-5, 5], random bools; `f32[3]<0,1>` in a range, `i64[4]<0,9>` (ends included),
+// Values: normal floats (complex numbers: real and imaginary parts in turn, `c64[3]{1,0}`), integers in [-5, 5], random bools; `f32[3]<0,1>` in a range, `i64[4]<0,9>` (ends included),
 // `f32[3]{1,nan,-inf}` as listed (repeated when there are more elements).
 // Dims: a name with its size, `N=1`, is dynamic: the case also runs with such dims symbolic, on these sizes and on
 // others (`N=1/5` says which, else one more). `dynamic yes` does that to every dim above 1, equal sizes being one

@@ -53,8 +53,20 @@ TEST(Coverage, every_row_is_reached_by_a_case) {
                        reached.insert(row);
                        return convert(c);
                      },
-                     rule->origin});
+                     rule->origin, rule->on_complex});
     }
+
+  // Forms for complex values are rows as well: `complex aten::mul`.
+  for (const auto* rule : builtin.complex_forms()) {
+    const Row row{"complex " + rule->name, rule->since};
+    all.insert(row);
+    recording.add_complex(Rule{rule->name, rule->since,
+                               [row, &reached, convert = rule->convert](Call& c) {
+                                 reached.insert(row);
+                                 return convert(c);
+                               },
+                               rule->origin, rule->on_complex});
+  }
 
   for (const auto& c : read_all_cases(std::string(kSourceDir) + "/tests/cases")) {
     if (!c.skip.empty()) continue;

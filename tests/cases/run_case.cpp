@@ -126,6 +126,7 @@ std::string check_rejection(const ExpectedRejection& expected, const std::vector
 
 Tolerance tolerance_for(const Case& c, DType dtype) {
   Tolerance tolerance{1e-4, 1e-5};
+  dtype = real_of(dtype);
   if (dtype == DType::Float16) tolerance = {5e-3, 5e-3};
   if (dtype == DType::BFloat16) tolerance = {3e-2, 3e-2};
   if (c.rtol) tolerance.rtol = *c.rtol;
@@ -144,8 +145,9 @@ std::map<std::string, std::int64_t> assignment(const Case& c, bool other_sizes) 
 }
 
 /// What the graph says of an output must hold for the tensor that libtorch computes.
-std::string check_type(Value output, const Tensor& expected,
+std::string check_type(Value output, const Tensor& of_torch,
                        const std::map<std::string, std::int64_t>& sizes) {
+  const Tensor expected = real_pairs(of_torch);
   if (output.dtype() && *output.dtype() != expected.dtype)
     return fmt::format("inferred {}, torch gives {}", to_string(*output.dtype()), to_string(expected.dtype));
   if (!output.shape()) return {};
@@ -178,7 +180,7 @@ std::string compare_run(const Case& c, const Model& model, TorchModule& module, 
   flatten(module.run(arguments), expected);
 
   std::vector<std::vector<Tensor>> feeds;
-  for (const auto& name : session.input_names()) feeds.push_back({by_name.at(name)});
+  for (const auto& name : session.input_names()) feeds.push_back({real_pairs(by_name.at(name))});
   std::vector<Tensor> actual;
   for (const auto& output : session.run(feeds)) actual.insert(actual.end(), output.begin(), output.end());
 

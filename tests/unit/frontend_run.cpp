@@ -108,11 +108,8 @@ TEST(Run, FailuresAreInTheWordsOfTheCulprit) {
               ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("must be a matrix")));
   EXPECT_THAT([&] { module->run(std::vector<Literal>{}); },
               ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("'x'")));
-  EXPECT_THAT(
-      [&] {
-        module->run(std::vector<Literal>{{}, {}, {}});
-      },
-      ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("more inputs than")));
+  EXPECT_THAT([&] { module->run(std::vector<Literal>{{}, {}, {}}); },
+              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("more inputs than")));
 }
 
 // ---- torchvision's operators, without torchvision -----------------------------------------------------------------
