@@ -257,19 +257,12 @@ constexpr Entry kTable[] = {
 };
 static_assert(strictly_ascending(kTable));
 
+// Under the names that TorchScript gives operators when it reads a file: `absolute` is `abs` there.
 constexpr Entry kForms[] = {
     {"aten::abs", 6, to_real<complex::abs>},
-    {"aten::absolute", 6, to_real<complex::abs>},
     {"aten::acos", 9, unary<complex::acos>},
     {"aten::acosh", 9, unary<complex::acosh>},
-    {"aten::adjoint", 6, conjugate_transpose},
     {"aten::angle", 9, to_real<complex::angle>},
-    {"aten::arccos", 9, unary<complex::acos>},
-    {"aten::arccosh", 9, unary<complex::acosh>},
-    {"aten::arcsin", 9, unary<complex::asin>},
-    {"aten::arcsinh", 9, unary<complex::asinh>},
-    {"aten::arctan", 9, unary<complex::atan>},
-    {"aten::arctanh", 9, unary<complex::atanh>},
     {"aten::asin", 9, unary<complex::asin>},
     {"aten::asinh", 9, unary<complex::asinh>},
     {"aten::atan", 9, unary<complex::atan>},
@@ -279,7 +272,6 @@ constexpr Entry kForms[] = {
     {"aten::cos", 9, unary<complex::cos>},
     {"aten::cosh", 9, unary<complex::cosh>},
     {"aten::div", 8, div},
-    {"aten::divide", 8, div},
     {"aten::eq", 7, equality<true>},
     {"aten::exp", 7, unary<complex::exp>},
     {"aten::exp2", 7, unary<exp2>},
@@ -297,7 +289,6 @@ constexpr Entry kForms[] = {
     {"aten::matrix_H", 6, conjugate_transpose},
     {"aten::ne", 7, equality<false>},
     {"aten::new_ones", 9, ones},
-    {"aten::not_equal", 7, equality<false>},
     {"aten::ones", 9, ones},
     {"aten::ones_like", 9, ones},
     {"aten::pow", 9, pow},
@@ -311,12 +302,10 @@ constexpr Entry kForms[] = {
     {"aten::silu", 8, unary<silu>},
     {"aten::sin", 9, unary<complex::sin>},
     {"aten::sinh", 9, unary<complex::sinh>},
-    {"aten::special_expit", 8, unary<sigmoid>},
     {"aten::sqrt", 9, unary<complex::sqrt>},
     {"aten::square", 7, unary<complex::square>},
     {"aten::tan", 9, unary<complex::tan>},
     {"aten::tanh", 9, unary<complex::tanh>},
-    {"aten::true_divide", 8, div},
     {"aten::vdot", 7, vdot},
 };
 static_assert(strictly_ascending(kForms));

@@ -11,7 +11,6 @@ namespace pt2onnx::complex {
 namespace {
 
 Value zero_of(Call& c, const Number& a) { return onnx::constant_like(c, 0, a.re); }
-Value one_of(Call& c, const Number& a) { return onnx::constant_like(c, 1, a.re); }
 Value half(Call& c, Value x) { return onnx::mul(c, x, onnx::constant_like(c, 0.5, x)); }
 
 /// With the sign of `sign`; plus for 0.
