@@ -10,7 +10,8 @@ Registry builtin_registry() {
            linear_table(),      logic_table(),      loss_table(),      norm_table(),       pad_table(),
            patches_table(),     pointwise_table(),  pool_table(),      random_table(),     reduce_table(),
            resize_table(),      rnn_table(),        scan_table(),      scatter_table(),    shape_table(),
-           slice_table(),       sort_table(),       special_table(),   statistics_table(), vision_table(),
+           slice_table(),       sort_table(),       special_table(),   statistics_table(), stft_table(),
+           vision_table(),
        })
     registry.add(table);
   registry.add_complex(complex_forms());

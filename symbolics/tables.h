@@ -48,6 +48,7 @@ std::span<const Entry> slice_table();
 std::span<const Entry> sort_table();
 std::span<const Entry> special_table();
 std::span<const Entry> statistics_table();
+std::span<const Entry> stft_table();
 std::span<const Entry> vision_table();
 
 }  // namespace pt2onnx
