@@ -22,7 +22,7 @@ std::span<const Entry> activation_table();
 std::span<const Entry> arithmetic_table();
 std::span<const Entry> attention_table();
 std::span<const Entry> compare_table();
-std::span<const Entry> complex_forms();  // not among the others: Registry::add_complex
+std::span<const Entry> complex_forms();  // not among the others: Registry::Form
 std::span<const Entry> complex_table();
 std::span<const Entry> convolution_table();
 std::span<const Entry> create_table();
@@ -37,6 +37,8 @@ std::span<const Entry> pad_table();
 std::span<const Entry> patches_table();
 std::span<const Entry> pointwise_table();
 std::span<const Entry> pool_table();
+std::span<const Entry> quantized_forms();
+std::span<const Entry> quantized_table();
 std::span<const Entry> random_table();
 std::span<const Entry> reduce_table();
 std::span<const Entry> resize_table();

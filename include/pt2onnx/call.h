@@ -202,6 +202,17 @@ class Call {
   Value pairs(Value complex);
   Value from_pairs(Value pairs);
 
+  // ---- quantized values: QuantizeLinear and DequantizeLinear, back to back -------------------------------------------
+
+  /// Floats to the nearest codes of that type (QUInt8 or QInt8).
+  Value quantize(Value floats, double scale, std::int64_t zero_point, DType to);
+  /// Codes that are there already.
+  Value quantized(Value codes, double scale, std::int64_t zero_point, DType dtype);
+  /// What a quantized value stands for; others: themselves.
+  Value dequantize(Value v);
+  /// Of a quantized value; rejects others.
+  const ValueInfo::Quantization& quantization(Value v) const;
+
   /// Refines what inference found; a size that is known wins over one that is not.
   void set_shape(Value v, Shape shape);
   void set_dtype(Value v, DType dtype);
@@ -210,6 +221,10 @@ class Call {
   /// Runs a torch operator on constants, now: `c.fold("aten::t", {weight})`. Nullopt when an argument is not constant,
   /// the result is too large, or there is no such kernel.
   std::optional<Value> fold(std::string_view torch_op, Arguments arguments);
+
+  /// The same with any results: lists of numbers, packed parameters, quantized weights.
+  std::optional<std::vector<program::Literal>> evaluate(std::string_view torch_op,
+                                                        const std::vector<program::Literal>& arguments);
 
   // ---- subgraphs -----------------------------------------------------------------------------------------------
 

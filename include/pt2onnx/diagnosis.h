@@ -76,7 +76,8 @@ struct Report {
   std::map<std::string, std::size_t>
       operators;  // how often each ONNX operator is used, "domain::" before custom ones
   std::vector<TensorSummary> inputs, outputs;
-  std::vector<StateSummary> state;  // of inputs and outputs above
+  std::vector<StateSummary> state;                  // of inputs and outputs above
+  std::vector<std::optional<double>> output_steps;  // quantization step of outputs that were dequantized
   StageStatus load = StageStatus::NotReached;
   StageStatus translate = StageStatus::NotReached;
   StageStatus check = StageStatus::NotReached;

@@ -44,6 +44,7 @@ std::size_t size_of(DType dtype);
 
 bool is_floating(DType dtype);  // float16, bfloat16, float32, float64, float8
 bool is_complex(DType dtype);
+bool is_quantized(DType dtype);
 bool is_integral(DType dtype);  // signed and unsigned integers, not bool
 bool is_unsigned(DType dtype);
 

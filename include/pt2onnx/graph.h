@@ -37,6 +37,15 @@ struct ValueInfo {
   /// A complex value is no value of the graph: it stands for two real ones. `pairs`, where there is one, is the real
   /// tensor with a last axis of 2 that it was taken from.
   ValueInfo *real = nullptr, *imaginary = nullptr, *pairs = nullptr;
+  /// Nor is a quantized value: it stands for the floats that its integer codes mean, (code - zero_point) * scale.
+  struct Quantization {
+    ValueInfo *codes, *floats;
+    double scale;
+    std::int64_t zero_point;
+  };
+  std::shared_ptr<const Quantization> quantization;
+  /// Of floats that were dequantized: how far apart neighbouring numbers are.
+  std::optional<double> step;
 };
 
 /// Handle of an ONNX value; cheap to copy, valid as long as its graph. A default-made one is an absent optional input.

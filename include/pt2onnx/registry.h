@@ -22,7 +22,7 @@ enum class OnComplex {
   Multilinear,  // a product: the sum of the real function over the parts of the factors
   ByModulus,    // the real function on absolute values
   ByTruth,      // the real function on whether the numbers are not zero
-  Itself,       // the symbolic function takes complex values
+  Itself,       // the symbolic function takes complex values, and quantized ones
 };
 
 /// A row of a table in symbolics/.
@@ -63,12 +63,13 @@ class Registry {
   /// `name` without overload; the row of the overload wins over the row of all overloads.
   Found find(std::string_view name, std::string_view overload, int opset) const;
 
-  /// Forms for calls with complex values, of operators that have another for real ones.
-  void add_complex(std::span<const Entry> table);
-  void add_complex(Rule rule);
-  /// The rule for a call with complex values, if there is a form of its own; else that of `find` counts.
-  const Rule* find_complex(std::string_view name, std::string_view overload, int opset) const;
-  std::vector<const Rule*> complex_forms() const;
+  /// Forms for calls with complex or quantized values, of operators that have another for plain ones.
+  enum class Form { Complex, Quantized };
+  void add(Form form, std::span<const Entry> table);
+  void add(Form form, Rule rule);
+  /// The rule for such a call, if there is a form of its own; else what that of `find` says counts.
+  const Rule* find(Form form, std::string_view name, std::string_view overload, int opset) const;
+  std::vector<const Rule*> rules(Form form) const;
 
   /// All registered names, sorted, each once.
   std::vector<std::string> names() const;
@@ -79,7 +80,7 @@ class Registry {
   static Found find(const Rules& rules, std::string_view name, std::string_view overload, int opset);
 
   Rules rules_;  // each sorted by since, later additions last
-  Rules complex_;
+  std::map<Form, Rules> forms_;
 };
 
 /// Every table of symbolics/.

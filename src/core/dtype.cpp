@@ -90,6 +90,9 @@ std::size_t size_of(DType dtype) { return row(dtype).size; }
 
 bool is_floating(DType dtype) { return row(dtype).kind == Kind::Floating; }
 bool is_complex(DType dtype) { return row(dtype).kind == Kind::Complex; }
+bool is_quantized(DType dtype) {
+  return dtype == DType::QInt8 || dtype == DType::QUInt8 || dtype == DType::QInt32;
+}
 bool is_integral(DType dtype) { return row(dtype).kind == Kind::Signed || row(dtype).kind == Kind::Unsigned; }
 bool is_unsigned(DType dtype) { return row(dtype).kind == Kind::Unsigned; }
 

@@ -190,6 +190,7 @@ void Pipeline::translate(int opset) {
   report_.opset = opset;
 
   InterpretResult result = interpret_program();
+  report_.output_steps = result.output_steps;
   report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
   if (!result.findings.empty()) {
     report_.findings = std::move(result.findings);

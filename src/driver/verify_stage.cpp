@@ -25,10 +25,28 @@ void fail(Report& report, std::string why) {
   report.error = std::move(why);
 }
 
+/// Whether numbers are rounded to the grid of a quantization: where they lie between two codes, libtorch and a runtime
+/// may choose different ones.
+bool rounds_to_codes(const program::Program& program) {
+  return std::any_of(program.operators.begin(), program.operators.end(), [](const auto& op) {
+    return op->name.starts_with("quantized::") || op->name == "aten::quantize_per_tensor" ||
+           op->name.starts_with("aten::fake_quantize");
+  });
+}
+
+// Behind operators that do not keep the grid a step is not known; then this share of the largest magnitude.
+constexpr double kQuantizedShare = 0.02;
+
 class Comparison {
  public:
-  Comparison(Session& session, const BoundInputs& bound, const Options& options)
-      : session_(session), bound_(bound), options_(options), result_{true, {}, {}, {}} {}
+  Comparison(Session& session, const program::Program& program, const BoundInputs& bound,
+             const Options& options, const Report& report)
+      : session_(session),
+        bound_(bound),
+        options_(options),
+        quantized_(rounds_to_codes(program)),
+        steps_(report.output_steps),
+        result_{true, {}, {}, {}} {}
 
   /// Names the inputs of the comparisons that follow.
   void begin_run(std::string inputs) { result_.runs.push_back(std::move(inputs)); }
@@ -57,6 +75,16 @@ class Comparison {
     for (std::size_t i = 0; i < actual.size(); ++i) {
       const Tensor& expected = reference.outputs[i];
       Tolerance tolerance = default_tolerance(expected.dtype);
+      if (quantized_ && is_floating(expected.dtype)) {
+        const bool known = i < steps_.size() && steps_[i];
+        if (known)
+          tolerance.step = *steps_[i];
+        else
+          tolerance.atol = kQuantizedShare;
+        if (result_.runs.size() == 1)
+          allowances_.push_back(known ? fmt::format("one quantization step ({:.4g})", *steps_[i])
+                                      : fmt::format("{} of the largest value", kQuantizedShare));
+      }
       if (options_.rtol) tolerance.rtol = *options_.rtol;
       if (options_.atol) tolerance.atol = *options_.atol;
       merge(i, compare(actual[i].first, expected, actual[i].second, tolerance));
@@ -65,6 +93,13 @@ class Comparison {
   }
 
   bool passed() const { return result_.passed; }
+  /// What else is no difference, for the report; empty for models that are not quantized.
+  std::string allowance() const {
+    if (allowances_.empty()) return {};
+    std::string text = "quantized model: outputs may differ by ";
+    for (std::size_t i = 0; i < allowances_.size(); ++i) text += (i ? ", " : "") + allowances_[i];
+    return text;
+  }
   Verification take() { return std::move(result_); }
 
  private:
@@ -101,6 +136,9 @@ class Comparison {
   Session& session_;
   const BoundInputs& bound_;
   const Options& options_;
+  bool quantized_;
+  std::vector<std::optional<double>> steps_;
+  std::vector<std::string> allowances_;
   Verification result_;
 };
 
@@ -167,7 +205,7 @@ void verify_calls(Session& session, TorchModule& module, const BoundInputs& boun
     return skip(report,
                 fmt::format("libtorch itself fails on calls in a row ({}): {}; give values with --input-data",
                             describe(bound, bound.example_sizes), refusal));
-  Comparison comparison(session, bound, options);
+  Comparison comparison(session, module.program(), bound, options, report);
   try {
     compare_calls(comparison, bound, *calls, state);
     if (!bound.example_sizes.empty()) {
@@ -185,6 +223,8 @@ void verify_calls(Session& session, TorchModule& module, const BoundInputs& boun
       fail(report, fmt::format("ONNX Runtime fails on the model where libtorch does not: {}", e.what()));
     return;
   }
+  if (const auto words = comparison.allowance(); !words.empty())
+    report.verify_note += (report.verify_note.empty() ? "" : "; ") + words;
   report.verification = comparison.take();
   report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
 }
@@ -210,7 +250,7 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
                      describe(bound, bound.example_sizes), refusal));
     return std::nullopt;
   }
-  Comparison comparison(session, bound, options);
+  Comparison comparison(session, module.program(), bound, options, report);
   try {
     comparison.begin_run(describe(bound, reference->sizes));
     comparison.add(*reference);
@@ -241,6 +281,8 @@ std::optional<ReferenceRun> verify_with(Session& session, TorchModule& module, c
     if (!differing && !comparison.passed()) differing = *other;
   }
 
+  if (const auto words = comparison.allowance(); !words.empty())
+    report.verify_note += (report.verify_note.empty() ? "" : "; ") + words;
   report.verification = comparison.take();
   report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
   if (differing && draws_random_numbers(report, module.program())) {

@@ -66,6 +66,8 @@ struct InterpretOptions {
 struct InterpretResult {
   std::vector<Finding> findings;
   std::vector<std::string> warnings;
+  std::vector<std::optional<double>>
+      output_steps;  // of outputs that were dequantized: the step of their scale
   /// Attributes of modules (path of the module, name) that were assigned a tensor and are not among the state.
   std::set<std::pair<std::string, std::string>> assigned;
 };

@@ -305,7 +305,13 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
   else
     return;  // None, strings and devices are nothing that a graph can give; a tainted value has been reported
 
+  if (value.info()->quantization) {
+    Rejection rejection("gives a quantized tensor out of the graph, which ONNX cannot");
+    rejection.advice = "call dequantize() before";
+    throw rejection;
+  }
   if (value.dtype() && is_complex(*value.dtype())) value = builder_.pairs_of(value);
+  result_.output_steps.push_back(value.info()->step);
 
   Model& model = builder_.model();
   const std::size_t index = model.graph.outputs.size();

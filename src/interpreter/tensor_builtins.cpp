@@ -140,6 +140,7 @@ bool has_kind(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs)
   if (op == "aten::is_floating_point") answer = is_floating(*known);
   if (op == "aten::is_complex") answer = is_complex(*known);
   if (op == "aten::is_signed") answer = !is_unsigned(*known) && *known != DType::Bool;
+  if (op == "prim::is_quantized") answer = is_quantized(*known);
   outputs.emplace_back(Scalar(answer));
   return true;
 }
@@ -371,7 +372,7 @@ constexpr BuiltinEntry kTable[] = {
     {"prim::is_mkldnn", never},
     {"prim::is_mps", never},
     {"prim::is_nested", never},
-    {"prim::is_quantized", never},
+    {"prim::is_quantized", has_kind},
     {"prim::is_sparse", never},
     {"prim::is_sparse_csr", never},
     {"prim::is_vulkan", never},

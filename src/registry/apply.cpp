@@ -200,13 +200,110 @@ Value modulus(Builder& builder, Value z) {
 
 Value truth(Builder& builder, Value z) { return builder.cast(z, DType::Bool); }
 
+// Of a quantized tensor these give one with the same scale and zero point: torch moves the codes, or computes with them
+// and rounds.
+constexpr std::array kSameQuantization{"aten::_reshape_alias"sv,
+                                       "aten::_unsafe_view"sv,
+                                       "aten::adaptive_avg_pool2d"sv,
+                                       "aten::adaptive_avg_pool3d"sv,
+                                       "aten::alias"sv,
+                                       "aten::avg_pool2d"sv,
+                                       "aten::avg_pool3d"sv,
+                                       "aten::cat"sv,
+                                       "aten::channel_shuffle"sv,
+                                       "aten::chunk"sv,
+                                       "aten::clamp"sv,
+                                       "aten::clone"sv,
+                                       "aten::contiguous"sv,
+                                       "aten::detach"sv,
+                                       "aten::dropout"sv,
+                                       "aten::expand"sv,
+                                       "aten::flatten"sv,
+                                       "aten::hardtanh"sv,
+                                       "aten::index_select"sv,
+                                       "aten::leaky_relu"sv,
+                                       "aten::max_pool1d"sv,
+                                       "aten::max_pool2d"sv,
+                                       "aten::mean"sv,
+                                       "aten::narrow"sv,
+                                       "aten::permute"sv,
+                                       "aten::pixel_shuffle"sv,
+                                       "aten::pixel_unshuffle"sv,
+                                       "aten::relu"sv,
+                                       "aten::relu6"sv,
+                                       "aten::reshape"sv,
+                                       "aten::select"sv,
+                                       "aten::slice"sv,
+                                       "aten::split"sv,
+                                       "aten::squeeze"sv,
+                                       "aten::stack"sv,
+                                       "aten::t"sv,
+                                       "aten::transpose"sv,
+                                       "aten::unbind"sv,
+                                       "aten::unflatten"sv,
+                                       "aten::unsqueeze"sv,
+                                       "aten::upsample_bilinear2d"sv,
+                                       "aten::upsample_nearest1d"sv,
+                                       "aten::upsample_nearest2d"sv,
+                                       "aten::upsample_nearest3d"sv,
+                                       "aten::view"sv};
+
+/// The first quantized tensor of an argument; null without one.
+const ValueInfo* quantized_in(const Argument& argument) {
+  if (const auto* v = std::get_if<Value>(&argument.data))
+    return *v && v->info()->quantization ? v->info() : nullptr;
+  if (const auto* list = std::get_if<Argument::List>(&argument.data))
+    for (const Argument& item : *list)
+      if (const auto* found = quantized_in(item)) return found;
+  return nullptr;
+}
+
+[[noreturn]] void refuse_quantized() {
+  Rejection rejection("takes quantized values, for which it has no form");
+  rejection.advice = "dequantize them first";
+  throw rejection;
+}
+
+/// The plain function on what the codes mean, quantized again: exact where elements only move.
+Results requantized(const Rule& rule, Builder& builder, const program::Schema& schema,
+                    Call::Arguments arguments, const ValueInfo& like) {
+  const auto each = [](auto& self, Argument& argument, const auto& change) -> void {
+    if (auto* list = std::get_if<Argument::List>(&argument.data)) {
+      for (Argument& item : *list) self(self, item, change);
+    } else if (auto* v = std::get_if<Value>(&argument.data); v && *v) {
+      *v = change(*v);
+    }
+  };
+  for (Argument& argument : arguments)
+    each(each, argument,
+         [](Value v) { return v.info()->quantization ? Value(v.info()->quantization->floats) : v; });
+  Call call(builder, schema, std::move(arguments));
+  Results results = rule.convert(call);
+  const auto& q = *like.quantization;
+  for (Argument& result : results.values)
+    each(each, result, [&](Value v) { return call.quantize(v, q.scale, q.zero_point, *like.type.dtype); });
+  return results;
+}
+
 }  // namespace
 
 Results apply(const Registry& registry, const Rule& rule, Builder& builder, const program::Schema& schema,
               Call::Arguments arguments) {
+  using Form = Registry::Form;
   const Rule* chosen = &rule;
+  const ValueInfo* quantized = nullptr;
+  for (const Argument& argument : arguments)
+    if (!quantized) quantized = quantized_in(argument);
+  if (quantized && !schema.name.starts_with("quantized::")) {
+    if (const Rule* form = registry.find(Form::Quantized, schema.name, schema.overload, builder.opset()))
+      chosen = form;
+    else if (contains(kSameQuantization, schema.name))
+      return requantized(rule, builder, schema, std::move(arguments), *quantized);
+    else if (rule.on_complex != OnComplex::Itself)
+      refuse_quantized();
+  }
   if (is_complex_call(schema, arguments)) {
-    if (const Rule* form = registry.find_complex(schema.name, schema.overload, builder.opset())) {
+    if (const Rule* form = registry.find(Form::Complex, schema.name, schema.overload, builder.opset())) {
       chosen = form;
     } else {
       switch (rule.on_complex) {

@@ -80,7 +80,10 @@ std::vector<Value> Builder::emit(std::string_view domain, std::string_view op, s
                                  std::optional<std::vector<ValueType>> types) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   for (const Value& input : inputs)
-    if (input && input.dtype() && is_complex(*input.dtype()))
+    if (input && input.info()->quantization)
+      throw Rejection(
+          "computes with quantized values in a form that pt2onnx does not express by QuantizeLinear");
+    else if (input && input.dtype() && is_complex(*input.dtype()))
       throw Rejection("computes with complex values in a form that pt2onnx does not express by real ones");
 
   std::vector<std::optional<DType>> restore(outputs);

@@ -45,13 +45,16 @@ class Builder {
   /// no such kernel, or folding would make the model markedly larger.
   std::optional<Value> fold(std::string_view torch_op, const std::vector<Argument>& arguments);
 
-  // -- complex values (complex_values.cpp) --
+  // -- complex values (virtual_values.cpp) --
   std::pair<Value, Value> parts(Value complex);
   Value complex_value(Value real, Value imaginary);
   Value pairs_of(Value complex);
   Value from_pairs(Value pairs);
   /// All zero, in the shape and dtype of a value.
   Value zeros_like(Value v);
+
+  /// A quantized value of these codes.
+  Value quantized_value(Value codes, double scale, std::int64_t zero_point, DType dtype);
 
   // -- sizes --
   Value size_value(const Dim& dim);

@@ -413,6 +413,39 @@ std::optional<Value> Call::fold(std::string_view torch_op, Arguments arguments) 
   return builder_.fold(torch_op, arguments);
 }
 
+std::optional<std::vector<program::Literal>> Call::evaluate(std::string_view torch_op,
+                                                            const std::vector<program::Literal>& arguments) {
+  Folder* folder = builder_.folder();
+  if (!folder) reject("holds packed parameters, which can only be read with folding (without --no-fold)");
+  const auto dot = torch_op.find('.');
+  const auto schema =
+      folder->schema(torch_op.substr(0, dot), dot == std::string_view::npos ? "" : torch_op.substr(dot + 1));
+  if (!schema) reject(fmt::format("is read by `{}`, which this libtorch does not have", torch_op));
+  auto result = folder->evaluate(*schema, arguments);
+  return result.ok() ? std::optional(std::move(result.values)) : std::nullopt;
+}
+
+Value Call::quantize(Value floats, double scale, std::int64_t zero_point, DType to) {
+  if (to == DType::QInt32) reject("quantizes to 32 bits, which ONNX `QuantizeLinear` does not");
+  const DType code = to == DType::QInt8 ? DType::Int8 : DType::UInt8;
+  const Value codes = op("QuantizeLinear", {cast(floats, DType::Float32), constant(scale, DType::Float32),
+                                            constant(Tensor::scalar(zero_point, code))});
+  return quantized(codes, scale, zero_point, to);
+}
+
+Value Call::quantized(Value codes, double scale, std::int64_t zero_point, DType dtype) {
+  return builder_.quantized_value(codes, scale, zero_point, dtype);
+}
+
+Value Call::dequantize(Value v) {
+  return v && v.info()->quantization ? Value(v.info()->quantization->floats) : v;
+}
+
+const ValueInfo::Quantization& Call::quantization(Value v) const {
+  if (!v.info()->quantization) reject("expects a quantized tensor");
+  return *v.info()->quantization;
+}
+
 // ---- Call: refusal ---------------------------------------------------------------------------------------------------
 
 void Call::reject(std::string why, std::string advice) const {

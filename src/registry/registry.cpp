@@ -27,13 +27,13 @@ void Registry::add(std::span<const Entry> table, std::string origin) {
 
 void Registry::add(Rule rule) { rules_[rule.name].push_back(std::move(rule)); }
 
-void Registry::add_complex(std::span<const Entry> table) {
+void Registry::add(Form form, std::span<const Entry> table) {
   for (const Entry& entry : table)
-    add_complex(
+    add(form,
         Rule{std::string(entry.name), entry.since, entry.convert, std::string(kBuiltIn), takes_complex});
 }
 
-void Registry::add_complex(Rule rule) { complex_[rule.name].push_back(std::move(rule)); }
+void Registry::add(Form form, Rule rule) { forms_[form][rule.name].push_back(std::move(rule)); }
 
 void Registry::remove(std::string_view name) {
   const auto named = [&](const auto& item) {
@@ -41,15 +41,16 @@ void Registry::remove(std::string_view name) {
     return key == name || (key.starts_with(name) && key[name.size()] == '.');
   };
   std::erase_if(rules_, named);
-  std::erase_if(complex_, named);
+  for (auto& [form, rules] : forms_) std::erase_if(rules, named);
 }
 
 Registry::Found Registry::find(std::string_view name, std::string_view overload, int opset) const {
   return find(rules_, name, overload, opset);
 }
 
-const Rule* Registry::find_complex(std::string_view name, std::string_view overload, int opset) const {
-  return find(complex_, name, overload, opset).rule;
+const Rule* Registry::find(Form form, std::string_view name, std::string_view overload, int opset) const {
+  const auto forms = forms_.find(form);
+  return forms == forms_.end() ? nullptr : find(forms->second, name, overload, opset).rule;
 }
 
 Registry::Found Registry::find(const Rules& rules, std::string_view name, std::string_view overload,
@@ -82,10 +83,11 @@ std::vector<std::string> Registry::names() const {
   return names;
 }
 
-std::vector<const Rule*> Registry::complex_forms() const {
+std::vector<const Rule*> Registry::rules(Form form) const {
   std::vector<const Rule*> found;
-  for (const auto& [name, rules] : complex_)
-    for (const Rule& rule : rules) found.push_back(&rule);
+  if (const auto forms = forms_.find(form); forms != forms_.end())
+    for (const auto& [name, rules] : forms->second)
+      for (const Rule& rule : rules) found.push_back(&rule);
   return found;
 }
 

@@ -64,7 +64,7 @@ class Comparison {
         const double difference = std::abs(e[i] - a[i]);
         const double size =
             std::isfinite(e[other]) ? std::max(std::abs(e[i]), std::abs(e[other])) : std::abs(e[i]);
-        const double limit = atol + tolerance_.rtol * size;
+        const double limit = std::max(atol + tolerance_.rtol * size, tolerance_.step * 1.001);
         ok = difference <= limit;
         excess = limit > 0 ? difference / limit : std::numeric_limits<double>::infinity();
         result_.max_abs = std::max(result_.max_abs, difference);

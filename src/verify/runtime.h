@@ -42,6 +42,7 @@ std::unique_ptr<Session> open_session_bytes(const std::string& bytes,
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-4;  // times the largest finite magnitude of the expected output, at least 1
+  double step = 0;     // of a quantized output: one such step is no difference
 };
 
 /// Wider for dtypes with fewer digits than float32.

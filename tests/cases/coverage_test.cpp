@@ -56,17 +56,20 @@ TEST(Coverage, every_row_is_reached_by_a_case) {
                      rule->origin, rule->on_complex});
     }
 
-  // Forms for complex values are rows as well: `complex aten::mul`.
-  for (const auto* rule : builtin.complex_forms()) {
-    const Row row{"complex " + rule->name, rule->since};
-    all.insert(row);
-    recording.add_complex(Rule{rule->name, rule->since,
+  // Forms for complex and quantized values are rows as well: `complex aten::mul`.
+  using Form = Registry::Form;
+  for (const auto& [form, prefix] :
+       {std::pair(Form::Complex, "complex "), std::pair(Form::Quantized, "quantized ")})
+    for (const auto* rule : builtin.rules(form)) {
+      const Row row{prefix + rule->name, rule->since};
+      all.insert(row);
+      recording.add(form, Rule{rule->name, rule->since,
                                [row, &reached, convert = rule->convert](Call& c) {
                                  reached.insert(row);
                                  return convert(c);
                                },
                                rule->origin, rule->on_complex});
-  }
+    }
 
   for (const auto& c : read_all_cases(std::string(kSourceDir) + "/tests/cases")) {
     if (!c.skip.empty()) continue;

@@ -1,5 +1,6 @@
-// Complex values. ONNX has complex element types, but hardly an operator for them, and ONNX Runtime has none; so a complex
-// value stands for two real ones, and at the borders of graphs it is a real tensor with a last axis of 2.
+// Values that the graph does not have as such. ONNX has complex element types, but hardly an operator for them, and ONNX
+// Runtime has none; so a complex value stands for two real ones, and at the borders of graphs it is a real tensor with a
+// last axis of 2. A quantized value stands for integer codes and for the floats that they mean.
 #include <algorithm>
 #include <array>
 
@@ -74,6 +75,20 @@ Value Builder::zeros_like(Value v) {
   if (v.rank() == std::size_t{0}) return zero;
   if (v.shape()) return emit("", "Expand", 1, {zero, shape_value(*v.shape())}, {})[0];
   return emit("", "Expand", 1, {zero, emit("", "Shape", 1, {v}, {})[0]}, {})[0];
+}
+
+Value Builder::quantized_value(Value codes, double scale, std::int64_t zero_point, DType dtype) {
+  const Value floats = emit("", "DequantizeLinear", 1,
+                            {codes, constant(Tensor::scalar(scale, DType::Float32)),
+                             constant(Tensor::scalar(zero_point, codes.dtype().value()))},
+                            {})[0];
+  floats.info()->step = scale;
+  ValueType type = codes.type();
+  type.dtype = dtype;
+  const Value value = new_value("quantized", std::move(type));
+  value.info()->quantization = std::make_shared<ValueInfo::Quantization>(
+      ValueInfo::Quantization{codes.info(), floats.info(), scale, zero_point});
+  return value;
 }
 
 /// From real to complex the imaginary part is 0; back, it is dropped.
