@@ -3,6 +3,7 @@
 // (OnComplex).
 #include <numbers>
 
+#include "symbolics/blocks.h"
 #include "symbolics/complex_math.h"
 #include "symbolics/onnx.h"
 #include "symbolics/promotion.h"
@@ -246,6 +247,114 @@ Results prod(Call& c) {
   return c.complex(onnx::squeeze(c, z.re, {axis}), onnx::squeeze(c, z.im, {axis}));
 }
 
+/// The mean over some axes, and the sum of squared distances from it over count - correction.
+struct Spread {
+  Number mean;
+  Value variance;
+};
+
+// aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
+Spread spread(Call& c) {
+  const Number z = number_of(c, "self");
+  const auto axes = c.has("dim") ? c.axes("dim", c.rank(z.re)) : onnx::all_axes(c, z.re);
+  const bool keep = c.has("keepdim") && c.flag("keepdim");
+  double correction = 1;
+  if (c.has("correction")) correction = c.optional_number("correction").value_or(1);
+  if (c.has("unbiased")) correction = c.flag("unbiased") ? 1 : 0;
+  const auto mean = [&](Value part, bool keepdims) {
+    return onnx::reduce(c, "ReduceMean", part, axes, keepdims);
+  };
+  const Number away = complex::sub(c, z, {mean(z.re, true), mean(z.im, true)});
+  const Value squares = onnx::add(c, onnx::mul(c, away.re, away.re), onnx::mul(c, away.im, away.im));
+  const DType dtype = c.dtype_of(z.re);
+  const Value count = onnx::sub(c, onnx::count(c, z.re, axes, dtype), c.constant(correction, dtype));
+  return {{mean(z.re, keep), mean(z.im, keep)},
+          onnx::div(c, onnx::reduce(c, "ReduceSum", squares, axes, keep), count)};
+}
+Results var(Call& c) { return spread(c).variance; }
+Results standard_deviation(Call& c) { return onnx::sqrt(c, spread(c).variance); }
+Results var_mean(Call& c) {
+  const Spread s = spread(c);
+  return {s.variance, joined(c, s.mean)};
+}
+Results std_mean(Call& c) {
+  const Spread s = spread(c);
+  return {onnx::sqrt(c, s.variance), joined(c, s.mean)};
+}
+
+/// log of the sum of exponentials; the largest real part is taken off first, so that none overflows.
+// aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
+Results logsumexp(Call& c) {
+  const Number z = number_of(c, "self");
+  const auto axes = c.axes("dim", c.rank(z.re));
+  const Value top = onnx::reduce(c, "ReduceMax", z.re, axes, true);
+  const Value zero = onnx::constant_like(c, 0, top);
+  const Value shift = onnx::where(c, onnx::is_inf(c, top), zero, top);
+  const Number e = complex::exp(c, {onnx::sub(c, z.re, shift), z.im});
+  const Number sum = complex::log(
+      c, {onnx::reduce(c, "ReduceSum", e.re, axes, true), onnx::reduce(c, "ReduceSum", e.im, axes, true)});
+  const Value re = onnx::add(c, sum.re, shift);
+  if (c.flag("keepdim")) return c.complex(re, sum.im);
+  return c.complex(onnx::squeeze(c, re, axes), onnx::squeeze(c, sum.im, axes));
+}
+
+/// |a - b|
+Value distance(Call& c, std::string_view a, std::string_view b) {
+  const auto [x, y] = operands(c, a, b);
+  return complex::abs(c, complex::sub(c, x, y));
+}
+
+// aten::isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor
+Results isclose(Call& c) {
+  const auto [a, b] = operands(c, "self", "other");
+  const Value size = complex::abs(c, b);
+  const Value limit = onnx::add(c, onnx::mul(c, size, onnx::constant_like(c, c.number("rtol"), size)),
+                                onnx::constant_like(c, c.number("atol"), size));
+  const Value away = complex::abs(c, complex::sub(c, a, b));
+  const Value same = onnx::logical_and(c, onnx::equal(c, a.re, b.re), onnx::equal(c, a.im, b.im));
+  const Value finite = onnx::logical_not(c, onnx::is_inf(c, away));
+  const Value close =
+      onnx::logical_or(c, same, onnx::logical_and(c, finite, onnx::less_equal(c, away, limit)));
+  if (!c.flag("equal_nan")) return close;
+  const auto is_nan = [&](const Number& z) {
+    return onnx::logical_or(c, onnx::is_nan(c, z.re), onnx::is_nan(c, z.im));
+  };
+  return onnx::logical_or(c, close, onnx::logical_and(c, is_nan(a), is_nan(b)));
+}
+
+// aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
+Results dist(Call& c) {
+  const Value away = onnx::flatten_all(c, distance(c, "self", "other"));
+  return onnx::squeeze(c, p_norm(c, away, {0}, c.number("p")), {0});
+}
+
+// aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
+Results l1_loss(Call& c) {
+  const Value away = distance(c, "self", "target");
+  const auto reduction = c.integer("reduction");
+  if (reduction == 0) return away;
+  return onnx::reduce(c, reduction == 1 ? "ReduceMean" : "ReduceSum", away, onnx::all_axes(c, away), false);
+}
+
+// aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
+Results addcdiv(Call& c) {
+  const Operand self = operand(c, "self"), first = operand(c, "tensor1"), second = operand(c, "tensor2");
+  const Operand value = operand(c, "value");
+  const DType real = real_of(float_result_type(c, {self, first, second}));
+  const auto number = [&](const Operand& o) { return operand_number(c, o, real); };
+  const Number term = complex::mul(c, number(value), complex::div(c, number(first), number(second)));
+  return joined(c, complex::add(c, number(self), term));
+}
+
+// aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
+Results lerp(Call& c) {
+  const Operand self = operand(c, "self"), end = operand(c, "end"), weight = operand(c, "weight");
+  const DType real = real_of(float_result_type(c, {self, end}));
+  const Number start = operand_number(c, self, real);
+  const Number way = complex::sub(c, operand_number(c, end, real), start);
+  return joined(c, complex::add(c, start, complex::mul(c, operand_number(c, weight, real), way)));
+}
+
 constexpr Entry kTable[] = {
     {"aten::_conj", 6, conjugate, takes_complex},
     {"aten::chalf", 9, chalf, takes_complex},
@@ -262,6 +371,7 @@ constexpr Entry kForms[] = {
     {"aten::abs", 6, to_real<complex::abs>},
     {"aten::acos", 9, unary<complex::acos>},
     {"aten::acosh", 9, unary<complex::acosh>},
+    {"aten::addcdiv", 8, addcdiv},
     {"aten::angle", 9, to_real<complex::angle>},
     {"aten::asin", 9, unary<complex::asin>},
     {"aten::asinh", 9, unary<complex::asinh>},
@@ -271,20 +381,25 @@ constexpr Entry kForms[] = {
     {"aten::conj_physical", 6, conjugate},
     {"aten::cos", 9, unary<complex::cos>},
     {"aten::cosh", 9, unary<complex::cosh>},
+    {"aten::dist", 9, dist},
     {"aten::div", 8, div},
     {"aten::eq", 7, equality<true>},
     {"aten::exp", 7, unary<complex::exp>},
     {"aten::exp2", 7, unary<exp2>},
     {"aten::expm1", 7, unary<expm1>},
+    {"aten::isclose", 9, isclose},
     {"aten::isfinite", 9, is_finite},
     {"aten::isinf", 9, is_inf},
     {"aten::isnan", 9, is_nan},
     {"aten::isreal", 9, is_real_number},
+    {"aten::l1_loss", 9, l1_loss},
+    {"aten::lerp", 7, lerp},
     {"aten::linalg_vecdot", 7, vecdot},
     {"aten::log", 9, unary<complex::log>},
     {"aten::log10", 9, unary<log10>},
     {"aten::log1p", 9, unary<log1p>},
     {"aten::log2", 9, unary<log2>},
+    {"aten::logsumexp", 9, logsumexp},
     {"aten::mH", 6, conjugate_transpose},
     {"aten::matrix_H", 6, conjugate_transpose},
     {"aten::ne", 7, equality<false>},
@@ -304,8 +419,12 @@ constexpr Entry kForms[] = {
     {"aten::sinh", 9, unary<complex::sinh>},
     {"aten::sqrt", 9, unary<complex::sqrt>},
     {"aten::square", 7, unary<complex::square>},
+    {"aten::std", 7, standard_deviation},
+    {"aten::std_mean", 7, std_mean},
     {"aten::tan", 9, unary<complex::tan>},
     {"aten::tanh", 9, unary<complex::tanh>},
+    {"aten::var", 7, var},
+    {"aten::var_mean", 7, var_mean},
     {"aten::vdot", 7, vdot},
 };
 static_assert(strictly_ascending(kForms));

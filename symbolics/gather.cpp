@@ -318,7 +318,7 @@ constexpr Entry kTable[] = {
     {"aten::masked_select", 9, masked_select, by_parts},
     {"aten::nonzero", 9, nonzero, by_truth},
     {"aten::nonzero_numpy", 9, nonzero_numpy, by_truth},
-    {"aten::nonzero_static", 9, nonzero_static},
+    {"aten::nonzero_static", 9, nonzero_static, by_truth},
     {"aten::searchsorted", 9, searchsorted},
     {"aten::take", 9, take, by_parts},
     {"aten::take_along_dim", 9, take_along_dim, by_parts},

@@ -155,10 +155,10 @@ Results pad_sequence(Call& c) {
 
 constexpr Entry kTable[] = {
     {"aten::block_diag", 4, block_diag, by_parts},
-    {"aten::cartesian_prod", 8, cartesian_prod},
+    {"aten::cartesian_prod", 8, cartesian_prod, by_parts},
     {"aten::cat", 4, cat, by_parts},
     {"aten::column_stack", 5, column_stack, by_parts},
-    {"aten::combinations", 1, combinations},
+    {"aten::combinations", 1, combinations, by_parts},
     {"aten::concat", 4, cat, by_parts},
     {"aten::concatenate", 4, cat, by_parts},
     {"aten::dstack", 5, dstack, by_parts},

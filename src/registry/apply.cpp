@@ -12,7 +12,8 @@ namespace {
 using namespace std::string_view_literals;
 
 // Arguments that tell where, not what: the same for both parts.
-constexpr std::array kPlaces{"index"sv, "indices"sv, "mask"sv, "condition"sv, "repeats"sv};
+constexpr std::array kPlaces{"index"sv,     "indices"sv, "mask"sv,
+                             "condition"sv, "repeats"sv, "tensor_indices_or_sections"sv};
 // Real factors: the same for both parts.
 constexpr std::array kFactors{"alpha"sv, "beta"sv, "weight"sv, "correction"sv, "step"sv};
 
@@ -142,7 +143,7 @@ Results multilinear_of(const Rule& rule, Builder& builder, const program::Schema
   };
   for (std::size_t i = 0; i < real.size() && i < schema.arguments.size(); ++i) {
     const auto& parameter = schema.arguments[i];
-    if (contains(kFactors, parameter.name) && is_complex_value(real[i]) && parameter.name != "weight")
+    if (parameter.name == "beta" && is_complex_value(real[i]))
       throw Rejection("takes a complex `" + parameter.name + "`");
     if (is_summand(schema, parameter)) {
       if (const auto* v = std::get_if<Value>(&real[i].data); v && *v) summands.push_back(i);
@@ -182,12 +183,17 @@ Results multilinear_of(const Rule& rule, Builder& builder, const program::Schema
 template <typename Map>
 Results mapped(const Rule& rule, Builder& builder, const program::Schema& schema, Call::Arguments arguments,
                const Map& map) {
-  for (Argument& argument : arguments)
-    if (is_complex_value(argument)) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    Argument& argument = arguments[i];
+    if (i < schema.arguments.size() && is_complex_dtype(schema.arguments[i], argument)) {
+      const auto code = *std::get<Scalar>(argument.data).integer();
+      argument = Scalar(scalar_type_of(real_of(*dtype_of_scalar_type(code))));
+    } else if (is_complex_value(argument)) {
       const auto* v = std::get_if<Value>(&argument.data);
       if (!v) throw Rejection("takes complex numbers in a form that pt2onnx does not express by real ones");
       argument = map(builder, *v);
     }
+  }
   Call call(builder, schema, std::move(arguments));
   return rule.convert(call);
 }
