@@ -34,13 +34,16 @@ Rois read_rois(Call& c) {
 // torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width,
 //                        int sampling_ratio, bool aligned) -> Tensor
 Results roi_align(Call& c) {
-  const auto rois = read_rois(c);
+  auto rois = read_rois(c);
   const bool aligned = c.flag("aligned");
+  // A scale that the graph computes (of an image whose size is dynamic) cannot be an attribute: the boxes are scaled.
+  const Scalar scale = c.scalar("spatial_scale");
+  if (!scale.number()) rois.boxes = c.op("Mul", {rois.boxes, c.scalar_value(scale, c.dtype_of(rois.boxes))});
   Attributes attributes{{"mode", "avg"},
                         {"output_height", c.integer("pooled_height")},
                         {"output_width", c.integer("pooled_width")},
                         {"sampling_ratio", std::max<std::int64_t>(c.integer("sampling_ratio"), 0)},
-                        {"spatial_scale", c.number("spatial_scale")}};
+                        {"spatial_scale", scale.number().value_or(1.0)}};
   if (c.has_opset(16)) {
     attributes.set({"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"});
   } else if (aligned) {

@@ -8,7 +8,7 @@ std::span<const Builtin> find_builtins(const std::string& name) {
     std::unordered_map<std::string, std::vector<Builtin>> all;
     for (const auto table :
          {dynamic_list_builtins(), object_builtins(), container_builtins(), scalar_builtins(),
-          tensor_builtins(), branch_builtins(), loop_builtins(), control_builtins()})
+          tensor_builtins(), text_builtins(), branch_builtins(), loop_builtins(), control_builtins()})
       for (const BuiltinEntry& entry : table) all[std::string(entry.name)].push_back(entry.run);
     return all;
   }();

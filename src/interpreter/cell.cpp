@@ -94,7 +94,7 @@ bool same_datum(Machine& m, const Datum& a, const Datum& b) {
   }
   if (const auto *x = a.get_if<ListRef>(), *y = b.get_if<ListRef>(); x && y && *x == *y) return true;
   if (const auto *x = a.get_if<DictRef>(), *y = b.get_if<DictRef>(); x && y && *x == *y) return true;
-  const bool plain = a.get_if<std::string>() || a.is_none() || a.get_if<program::EnumLiteral>() ||
+  const bool plain = a.get_if<std::string>() || a.get_if<OpenText>() || a.is_none() || a.get_if<program::EnumLiteral>() ||
                      a.get_if<program::DeviceLiteral>() || a.get_if<InstanceRef>();
   if (a.get_if<program::FunctionLiteral>() && b.get_if<program::FunctionLiteral>())
     return a.get_if<program::FunctionLiteral>()->name == b.get_if<program::FunctionLiteral>()->name;

@@ -81,15 +81,21 @@ bool length(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
   return true;
 }
 
-/// The entry of a dict under a key; the keys are known numbers and strings.
+/// The entry of a dict under a key. Of numbers and text that the graph decides it may be unknown whether they are equal.
 std::optional<std::size_t> entry_of(const DictState& dict, const Datum& key) {
-  for (std::size_t i = 0; i < dict.items.size(); ++i)
-    if (known_equal(dict.items[i].first, key) == true) return i;
+  bool open = false;
+  for (std::size_t i = 0; i < dict.items.size(); ++i) {
+    const auto equal = known_equal(dict.items[i].first, key);
+    if (equal == true) return i;
+    open |= !equal;
+  }
+  if (open) throw Rejection("looks up a dict by a key that the graph decides");
   return std::nullopt;
 }
 
 std::string key_text(const Datum& key) {
   if (const auto* text = key.get_if<std::string>()) return *text;
+  if (const auto* open = key.get_if<OpenText>()) return open->text;
   const auto* scalar = key.get_if<Scalar>();
   return scalar && scalar->integer() ? std::to_string(*scalar->integer()) : type_name(key);
 }

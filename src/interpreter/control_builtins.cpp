@@ -14,8 +14,12 @@ void taint_all(const Node& node, std::vector<Datum>& outputs) {
 }
 
 bool raise_exception(Machine& m, const Node&, Frame&, std::vector<Datum>& inputs, std::vector<Datum>&) {
-  const auto* message = inputs.empty() ? nullptr : inputs[0].get_if<std::string>();
-  m.raise(message && !message->empty() ? *message : "an exception without a message");
+  std::string message;
+  if (!inputs.empty()) {
+    if (const auto* text = inputs[0].get_if<std::string>()) message = *text;
+    if (const auto* open = inputs[0].get_if<OpenText>()) message = open->text;
+  }
+  m.raise(message.empty() ? "an exception without a message" : message);
 }
 
 /// Printing and warnings have no place in a graph.

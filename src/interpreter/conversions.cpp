@@ -40,13 +40,16 @@ Datum Machine::from_literal(const Literal& literal) {
                               return Datum(known);
                             return Datum(tensors_.make(builder_.constant(v)));
                           }
-                          Datum made = tensors_.make(builder_.constant(v));
+                          const TensorRef made = tensors_.make(builder_.constant(v));
+                          made->birth.backdate();
+                          made->storage->birth.backdate();
                           identities_.emplace(v.bytes.data(), made);
-                          return made;
+                          return Datum(made);
                         },
                         [&](const std::shared_ptr<program::ListLiteral>& v) {
                           return remembered(v.get(), [&] {
                             auto list = std::make_shared<ListState>();
+                            list->birth.backdate();
                             identities_.emplace(v.get(), list);
                             list->element = v->element;
                             for (const Literal& item : v->items) list->items.push_back(from_literal(item));
@@ -62,6 +65,7 @@ Datum Machine::from_literal(const Literal& literal) {
                         [&](const std::shared_ptr<program::DictLiteral>& v) {
                           return remembered(v.get(), [&] {
                             auto dict = std::make_shared<DictState>();
+                            dict->birth.backdate();
                             identities_.emplace(v.get(), dict);
                             dict->key = v->key;
                             dict->value = v->value;
@@ -73,6 +77,7 @@ Datum Machine::from_literal(const Literal& literal) {
                         [&](const program::ObjectRef& v) {
                           return remembered(v.get(), [&] {
                             auto object = std::make_shared<ObjectState>();
+                            object->birth.backdate();
                             identities_.emplace(v.get(), object);
                             object->type = v->type;
                             object->path = v->path;

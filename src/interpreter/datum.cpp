@@ -4,6 +4,8 @@
 
 namespace pt2onnx {
 
+thread_local std::uint64_t Birth::clock = 0;
+
 bool any_tainted(const Datum& datum) {
   const auto any = [](const std::vector<Datum>& items) {
     return std::any_of(items.begin(), items.end(), any_tainted);
@@ -28,6 +30,7 @@ std::string type_name(const Datum& datum) {
       return kNames[static_cast<int>(s.kind())];
     }
     std::string operator()(const std::string&) const { return "str"; }
+    std::string operator()(const OpenText&) const { return "str"; }
     std::string operator()(const TensorRef&) const { return "Tensor"; }
     std::string operator()(const ListRef&) const { return "List"; }
     std::string operator()(const TupleRef&) const { return "Tuple"; }
@@ -64,6 +67,9 @@ std::optional<bool> known_equal(const Datum& a, const Datum& b) {
     return nx && ny ? std::optional(*nx == *ny) : std::nullopt;
   }
   if (a.get_if<MaybeNone>() || b.get_if<MaybeNone>()) return std::nullopt;
+  const auto *p = a.get_if<OpenText>(), *q = b.get_if<OpenText>();
+  if (p && q && p->text == q->text) return true;
+  if ((p || a.get_if<std::string>()) && (q || b.get_if<std::string>()) && (p || q)) return std::nullopt;
   if (a.data.index() != b.data.index()) return false;
   if (const auto* x = a.get_if<std::string>()) return *x == *b.get_if<std::string>();
   if (a.is_none()) return true;

@@ -1,6 +1,7 @@
 // What a register of the interpreter holds: everything that TorchScript values can be, with tensors as ONNX values.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +17,30 @@ namespace pt2onnx {
 
 struct Datum;
 
+/// When a state came into being: what is born inside a branch or loop body is nothing that has to be put back or joined
+/// outside. A copy is born when it is made; a state that gets other content is as old as before.
+class Birth {
+ public:
+  Birth() : at_(++clock) {}
+  Birth(const Birth&) : Birth() {}
+  Birth& operator=(const Birth&) { return *this; }
+
+  static std::uint64_t now() { return ++clock; }
+  bool after(std::uint64_t moment) const { return at_ > moment; }
+  /// Of what the file holds, looked at only now.
+  void backdate() { at_ = 0; }
+
+ private:
+  static thread_local std::uint64_t clock;
+  std::uint64_t at_;
+};
+
 /// The memory behind one tensor and all its views. A write gives it a new value and a new version.
 struct Storage {
   Value value;                   // absent while `number` was not needed as a tensor
   std::optional<Scalar> number;  // a 0-d tensor that is known as a number: shape arithmetic of traced models
   std::uint64_t version = 0;
+  Birth birth = {};
 };
 
 /// One view operator on the way from a storage to a tensor; can be replayed when the storage has changed.
@@ -37,6 +57,7 @@ struct TensorState {
   Value cached;  // the value at `version` of the storage; unused without views
   std::uint64_t version = 0;
   bool contiguous = true;  // whether reshape of it is a view
+  Birth birth = {};
 };
 using TensorRef = std::shared_ptr<TensorState>;
 
@@ -52,6 +73,7 @@ struct ListState {
   program::TypeRef element;  // may be null
   std::vector<Datum> items;
   std::optional<DynamicItems> dynamic;  // then `items` is empty
+  Birth birth = {};
 };
 using ListRef = std::shared_ptr<ListState>;
 
@@ -64,6 +86,7 @@ using TupleRef = std::shared_ptr<TupleState>;
 struct DictState {
   program::TypeRef key, value;
   std::vector<std::pair<Datum, Datum>> items;  // in insertion order
+  Birth birth = {};
 };
 using DictRef = std::shared_ptr<DictState>;
 
@@ -74,12 +97,18 @@ struct ObjectState {
   bool is_module = false;
   program::ObjectRef source;  // null for an object made by the program itself
   std::vector<std::pair<std::string, Datum>> attributes;
+  Birth birth = {};
 };
 using InstanceRef = std::shared_ptr<ObjectState>;
 
 /// A value that could not be computed, since the operator behind it has no translation. Whatever depends on it is
 /// tainted too and never reported.
 struct Tainted {};
+
+/// Text of which the graph decides parts, each written as an expression in braces: equal expressions are equal parts.
+struct OpenText {
+  std::string text;
+};
 
 /// What a branch leaves in a variable that it does not set (early return); never read where the program is right.
 struct Uninitialized {};
@@ -91,7 +120,7 @@ struct MaybeNone {
 };
 
 struct Datum {
-  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, TensorRef, ListRef,
+  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, OpenText, TensorRef, ListRef,
                TupleRef, DictRef, InstanceRef, program::EnumLiteral, program::DeviceLiteral,
                program::FunctionLiteral, program::OpaqueLiteral>
       data;
@@ -111,7 +140,7 @@ struct Datum {
 };
 
 inline ListRef make_list(std::vector<Datum> items, program::TypeRef element = nullptr) {
-  return std::make_shared<ListState>(ListState{std::move(element), std::move(items), std::nullopt});
+  return std::make_shared<ListState>(ListState{std::move(element), std::move(items), std::nullopt, {}});
 }
 
 /// Whether the datum, or something that it contains, is tainted.

@@ -25,6 +25,9 @@ void assign(const StateRef& state, const Snapshot& from) {
 void Journal::touch(StateRef state) {
   if (scopes_.empty()) return;
   Scope& scope = scopes_.back();
+  const bool born_inside =
+      std::visit([&](const auto& pointer) { return pointer->birth.after(scope.opened); }, state);
+  if (born_inside) return;
   if (scope.seen.try_emplace(identity(state), scope.originals.size()).second)
     scope.originals.push_back(snapshot(state));
 }

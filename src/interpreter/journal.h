@@ -2,7 +2,7 @@
 //
 // While a scope is open, whoever is about to change a state calls touch() first. Closing the scope puts everything back
 // as it was and hands out what the states had become, so that another branch can start from the same world and the
-// results of both can be joined.
+// results of both can be joined. States born inside the scope are left out: nobody outside knows them.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class Journal {
   bool active() const { return !scopes_.empty(); }
   std::size_t depth() const { return scopes_.size(); }
 
-  void open() { scopes_.emplace_back(); }
+  void open() { scopes_.emplace_back().opened = Birth::now(); }
   /// In the order of the first touch; each with its final content. All states are back to the content at open().
   std::vector<Snapshot> close();
   /// Closes scopes until `depth` are open, forgetting what they saw: after an exception.
@@ -37,6 +37,7 @@ class Journal {
 
  private:
   struct Scope {
+    std::uint64_t opened = 0;
     std::vector<Snapshot> originals;
     std::unordered_map<const void*, std::size_t> seen;
   };

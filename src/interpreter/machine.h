@@ -149,5 +149,6 @@ std::span<const BuiltinEntry> loop_builtins();
 std::span<const BuiltinEntry> object_builtins();
 std::span<const BuiltinEntry> scalar_builtins();
 std::span<const BuiltinEntry> tensor_builtins();
+std::span<const BuiltinEntry> text_builtins();
 
 }  // namespace pt2onnx

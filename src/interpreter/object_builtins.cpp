@@ -73,7 +73,7 @@ bool is_instance(const Datum& datum, const Type& type) {
     case TypeKind::Complex:
       return datum.get_if<Scalar>() && datum.get_if<Scalar>()->kind() == Scalar::Kind::Complex;
     case TypeKind::Number: return datum.get_if<Scalar>() != nullptr;
-    case TypeKind::String: return datum.get_if<std::string>() != nullptr;
+    case TypeKind::String: return datum.get_if<std::string>() || datum.get_if<OpenText>();
     case TypeKind::Device: return datum.get_if<program::DeviceLiteral>() != nullptr;
     case TypeKind::Optional: return datum.is_none() || is_instance(datum, *type.elements[0]);
     case TypeKind::Union:
