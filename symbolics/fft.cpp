@@ -82,37 +82,49 @@ Results fft(Call& c) {
   return joined(c, transformed(c, x, axes_of(c, c.rank(x.re)), Forward, norm_of(c, Forward)));
 }
 
-/// Real in, the first half of the coefficients of the last axis out. `Forward` false (ihfft): the conjugates.
-template <bool Forward>
-Results rfft(Call& c) {
-  Number x = signal(c);
-  if (x.im) c.reject("expects a real tensor");
-  auto axes = axes_of(c, c.rank(x.re));
+/// The axis that a real signal is halved along: the last of those named.
+Axis take_last(Call& c, std::vector<Axis>& axes) {
   if (axes.empty()) c.reject("transforms no axis");
-  const Norm norm = norm_of(c, Forward);
   const Axis last = axes.back();
   axes.pop_back();
-  x = resized(c, x, last);
-  Number y = fourier::r2c(c, x.re, last.axis, c.size_of(x.re, last.axis), true, norm);
-  if (!Forward) y = complex::conj(c, y);
-  return joined(c, transformed(c, y, axes, Forward, norm));
+  return last;
 }
 
-/// Half of the coefficients in, real out. `Forward` (hfft): of the conjugates, scaled as a forward transform.
-template <bool Forward>
-Results irfft(Call& c) {
+/// Real in, the coefficients of the last axis (the first half with `onesided`) out. Not `forward`: the conjugates.
+Value from_real(Call& c, std::vector<Axis> axes, bool forward, bool onesided, Norm norm) {
+  Number x = signal(c);
+  if (x.im) c.reject("expects a real tensor");
+  const Axis last = take_last(c, axes);
+  x = resized(c, x, last);
+  Number y = fourier::r2c(c, x.re, last.axis, c.size_of(x.re, last.axis), onesided, norm);
+  if (!forward) y = complex::conj(c, y);
+  return joined(c, transformed(c, y, axes, forward, norm));
+}
+
+/// Half of the coefficients in, real out. `forward`: of the conjugates, scaled as a forward transform.
+Value to_real(Call& c, std::vector<Axis> axes, bool forward, Norm norm) {
   Number x = signal(c);
   if (!x.im) x.im = onnx::full_like(c, x.re, Scalar(0));
-  auto axes = axes_of(c, c.rank(x.re));
-  if (axes.empty()) c.reject("transforms no axis");
-  const Norm norm = norm_of(c, Forward);
-  const Axis last = axes.back();
-  axes.pop_back();
-  x = transformed(c, x, axes, Forward, norm);
+  const Axis last = take_last(c, axes);
+  x = transformed(c, x, axes, forward, norm);
   const Dim n = last.size ? *last.size : (c.size_of(x.re, last.axis) - Dim(1)) * Dim(2);
   x = resized(c, x, {last.axis, floor_div(n, 2) + Dim(1)});
-  if (Forward) x = complex::conj(c, x);
+  if (forward) x = complex::conj(c, x);
   return fourier::c2r(c, x, last.axis, n, norm);
+}
+
+std::size_t rank_of_self(Call& c) { return c.rank(c.tensor("self")); }
+
+// aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+template <bool Forward>
+Results rfft(Call& c) {
+  return from_real(c, axes_of(c, rank_of_self(c)), Forward, true, norm_of(c, Forward));
+}
+
+// aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+template <bool Forward>
+Results irfft(Call& c) {
+  return to_real(c, axes_of(c, rank_of_self(c)), Forward, norm_of(c, Forward));
 }
 
 // ---- what the above are made of in torch, as a trace of an expanded graph shows it -----------------------------------
@@ -123,46 +135,25 @@ Norm norm_of_code(Call& c) {
   return static_cast<Norm>(code);
 }
 
-std::vector<std::int64_t> dims_of(Call& c, std::size_t rank) {
-  auto dims = c.ints("dim");
-  for (auto& dim : dims) dim = c.normalize_axis(dim, rank);
-  return dims;
+std::vector<Axis> whole_axes(Call& c) {
+  std::vector<Axis> axes;
+  for (const auto dim : c.ints("dim")) axes.push_back({c.normalize_axis(dim, rank_of_self(c)), std::nullopt});
+  return axes;
 }
 
 // aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor
 Results fft_c2c(Call& c) {
-  const Number x = signal(c);
-  std::vector<Axis> axes;
-  for (const auto dim : dims_of(c, c.rank(x.re))) axes.push_back({dim, std::nullopt});
-  return joined(c, transformed(c, x, axes, c.flag("forward"), norm_of_code(c)));
+  return joined(c, transformed(c, signal(c), whole_axes(c), c.flag("forward"), norm_of_code(c)));
 }
 
 // aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor
-Results fft_r2c(Call& c) {
-  const Value x = c.tensor("self");
-  auto dims = dims_of(c, c.rank(x));
-  if (dims.empty()) c.reject("transforms no axis");
-  const auto last = dims.back();
-  dims.pop_back();
-  const Number y = fourier::r2c(c, x, last, c.size_of(x, last), c.flag("onesided"), norm_of_code(c));
-  std::vector<Axis> axes;
-  for (const auto dim : dims) axes.push_back({dim, std::nullopt});
-  return joined(c, transformed(c, y, axes, true, norm_of_code(c)));
-}
+Results fft_r2c(Call& c) { return from_real(c, whole_axes(c), true, c.flag("onesided"), norm_of_code(c)); }
 
 // aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor
 Results fft_c2r(Call& c) {
-  Number x = signal(c);
-  auto dims = dims_of(c, c.rank(x.re));
-  if (dims.empty()) c.reject("transforms no axis");
-  const auto last = dims.back();
-  dims.pop_back();
-  std::vector<Axis> axes;
-  for (const auto dim : dims) axes.push_back({dim, std::nullopt});
-  x = transformed(c, x, axes, false, norm_of_code(c));
-  const Dim n = c.size("last_dim_size");
-  x = resized(c, x, {last, floor_div(n, 2) + Dim(1)});
-  return fourier::c2r(c, x, last, n, norm_of_code(c));
+  auto axes = whole_axes(c);
+  if (!axes.empty()) axes.back().size = c.size("last_dim_size");
+  return to_real(c, std::move(axes), false, norm_of_code(c));
 }
 
 // ---- around them -----------------------------------------------------------------------------------------------------

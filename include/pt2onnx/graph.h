@@ -29,6 +29,9 @@ struct ValueType {
   std::optional<Shape> shape;  // nullopt: not even the rank is known
 };
 
+/// Whether its elements are known to be complex.
+inline bool is_complex(const ValueType& type) { return type.dtype && is_complex(*type.dtype); }
+
 struct ValueInfo {
   std::string name;
   ValueType type;

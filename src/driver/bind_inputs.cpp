@@ -79,21 +79,6 @@ struct Known {
   const Literal* example = nullptr;    // what tracing stored: structure, dtypes and sizes
 };
 
-/// The items of a list or tuple.
-const std::vector<Literal>* items_of(const Literal* literal) {
-  if (!literal) return nullptr;
-  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal->data))
-    return &(*list)->items;
-  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal->data))
-    return &(*tuple)->items;
-  return nullptr;
-}
-
-/// The i-th of them, where there is one.
-const Literal* item_of(const std::vector<Literal>* items, std::size_t index) {
-  return items && index < items->size() ? &(*items)[index] : nullptr;
-}
-
 class Binder {
  public:
   Binder(const program::Program& program, const Options& options, const InputData& data, std::size_t attempt,
@@ -722,6 +707,19 @@ Literal value_of(const InputBinding& binding, const std::map<std::string, Tensor
 }
 
 }  // namespace
+
+const std::vector<Literal>* items_of(const Literal* literal) {
+  if (!literal) return nullptr;
+  if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal->data))
+    return &(*list)->items;
+  if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal->data))
+    return &(*tuple)->items;
+  return nullptr;
+}
+
+const Literal* item_of(const std::vector<Literal>* items, std::size_t index) {
+  return items && index < items->size() ? &(*items)[index] : nullptr;
+}
 
 BoundInputs bind_inputs(const program::Program& program, const Options& options, const InputData& data,
                         std::size_t attempt, const Assumptions& assumptions) {

@@ -59,6 +59,11 @@ using InputData = std::vector<std::pair<std::string, program::Literal>>;
 BoundInputs bind_inputs(const program::Program& program, const Options& options, const InputData& data,
                         std::size_t attempt = 0, const Assumptions& assumptions = {});
 
+/// The items of a list or tuple; null for anything else, and for null.
+const std::vector<program::Literal>* items_of(const program::Literal* literal);
+/// The i-th of them, where there is one.
+const program::Literal* item_of(const std::vector<program::Literal>* items, std::size_t index);
+
 /// The values of the method's arguments, with a tensor for each graph input, by name.
 std::vector<program::Literal> argument_values(const BoundInputs& bound,
                                               const std::map<std::string, Tensor>& tensors);

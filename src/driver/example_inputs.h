@@ -13,6 +13,8 @@ namespace pt2onnx {
 /// What integers are drawn from. Nothing says whether they are indices into a table of 2 or of 30,000, so whoever runs
 /// the module tries one after the other until it accepts them.
 enum class IntegerRange { UpToSeven, UpToOne, AllOnes, AllZeros };
+inline constexpr IntegerRange kIntegerRanges[] = {IntegerRange::UpToSeven, IntegerRange::UpToOne,
+                                                  IntegerRange::AllOnes, IntegerRange::AllZeros};
 
 /// One tensor per graph input, by its name. Values of --input-data are used where their sizes are those asked for.
 /// Another `round` has other random numbers.

@@ -18,9 +18,6 @@ using program::ObjectRef;
 constexpr std::size_t kSettled = 2;   // calls after which whatever is set up once is set up
 constexpr std::size_t kCompared = 5;  // calls in a row that verification compares
 
-constexpr IntegerRange kRanges[] = {IntegerRange::UpToSeven, IntegerRange::UpToOne, IntegerRange::AllOnes,
-                                    IntegerRange::AllZeros};
-
 /// Inputs of calls in a row, each with values of its own.
 struct Calls {
   std::vector<std::map<std::string, Tensor>> tensors;
@@ -140,12 +137,7 @@ class StateBuilder {
  private:
   InputBinding bind(const std::string& name, const Versions& v) {
     if (const auto* tensor = std::get_if<Tensor>(&v.before->data)) return bind_tensor(name, *tensor, v);
-    if (const auto* whole = std::get_if<std::int64_t>(&v.before->data))
-      return bind_number(name, Tensor::scalar(*whole, DType::Int64), v);
-    if (const auto* real = std::get_if<double>(&v.before->data))
-      return bind_number(name, Tensor::scalar(*real, DType::Float64), v);
-    if (const auto* flag = std::get_if<bool>(&v.before->data))
-      return bind_number(name, Tensor::scalar(std::int64_t{*flag}, DType::Bool), v);
+    if (const auto number = number_tensor(*v.before)) return bind_number(name, *number, v);
     if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&v.before->data)) {
       auto type = std::make_shared<program::Type>();
       type->kind = program::TypeKind::List;
@@ -162,18 +154,6 @@ class StateBuilder {
         where_));
   }
 
-  static const std::vector<Literal>* items_of(const Literal* literal) {
-    if (!literal) return nullptr;
-    if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal->data))
-      return &(*list)->items;
-    if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&literal->data))
-      return &(*tuple)->items;
-    return nullptr;
-  }
-  static const Literal* item(const std::vector<Literal>* items, std::size_t i) {
-    return items && i < items->size() ? &(*items)[i] : nullptr;
-  }
-
   InputBinding bind_items(const std::string& name, bool is_list, program::TypeRef type,
                           const std::vector<Literal>& items, const Versions& v) {
     const auto *fresh = items_of(v.fresh), *after = items_of(v.after), *resized = items_of(v.resized);
@@ -183,8 +163,8 @@ class StateBuilder {
                       where_, items.size(), after ? after->size() : 0));
     InputBinding::Sequence sequence{is_list, std::move(type), {}};
     for (std::size_t i = 0; i < items.size(); ++i)
-      sequence.items.push_back(
-          bind(fmt::format("{}_{}", name, i), {item(fresh, i), &items[i], &(*after)[i], item(resized, i)}));
+      sequence.items.push_back(bind(fmt::format("{}_{}", name, i),
+                                    {item_of(fresh, i), &items[i], &(*after)[i], item_of(resized, i)}));
     return {std::move(sequence)};
   }
 
@@ -221,14 +201,9 @@ class StateBuilder {
     if (v.before->data.index() != v.after->data.index())
       throw StateError(fmt::format("--state: the attribute `{}` changes its type from call to call", where_));
     StateTensor tensor{{name, value.dtype, {}, true}, std::nullopt};
-    if (v.fresh) {
-      if (const auto* whole = std::get_if<std::int64_t>(&v.fresh->data))
-        tensor.initial = Tensor::scalar(*whole, value.dtype);
-      if (const auto* real = std::get_if<double>(&v.fresh->data))
-        tensor.initial = Tensor::scalar(*real, value.dtype);
-      if (const auto* flag = std::get_if<bool>(&v.fresh->data))
-        tensor.initial = Tensor::scalar(std::int64_t{*flag}, value.dtype);
-    }
+    if (v.fresh) tensor.initial = number_tensor(*v.fresh);
+    if (tensor.initial && tensor.initial->dtype != value.dtype)
+      tensor.initial = Tensor::of_doubles(tensor.initial->to_doubles(), {}, value.dtype);
     state_.tensors.push_back(tensor);
     return {state_.tensors.back().input};
   }
@@ -304,12 +279,11 @@ StateFinder::StateFinder(TorchModule& module, const BoundInputs& bound)
     : fresh_(module.program().root), sizes_(bound.example_sizes) {
   for (const InputTensor& tensor : bound.tensors) taken_names_.insert(tensor.input.name);
   std::string refusal;
-  for (const IntegerRange range : kRanges) {
+  for (const IntegerRange range : kIntegerRanges) {
     const auto calls = example_calls(bound, sizes_, kSettled + 1, range).arguments;
     const TorchModule::Calls settled(calls.data(), kSettled);
     try {
       after_ = module.state_after(calls);
-      before_ = module.state_after(settled);
       for (const SymbolSizes& sizes : other_sizes(bound, sizes_)) {
         try {
           resized_ = module.state_after(example_calls(bound, sizes, kSettled, range).arguments);
@@ -320,6 +294,7 @@ StateFinder::StateFinder(TorchModule& module, const BoundInputs& bound)
         }
       }
       module.advance(settled);
+      before_ = module.program().root;
       return;
     } catch (const std::runtime_error& e) {
       if (refusal.empty()) refusal = e.what();
@@ -389,7 +364,7 @@ std::vector<StateSummary> describe_state(const ModuleState& state, const Model& 
 std::optional<CallSequence> run_call_sequence(TorchModule& module, const BoundInputs& bound,
                                               const SymbolSizes& sizes, std::string& refusal) {
   refusal.clear();
-  for (const IntegerRange range : kRanges) {
+  for (const IntegerRange range : kIntegerRanges) {
     Calls calls = example_calls(bound, sizes, kCompared, range);
     try {
       CallSequence sequence{sizes, std::move(calls.tensors), {}};

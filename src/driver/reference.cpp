@@ -14,12 +14,8 @@ using program::Literal;
 void flatten(const Literal& value, std::vector<Tensor>& out) {
   if (const auto* tensor = std::get_if<Tensor>(&value.data)) {
     out.push_back(*tensor);
-  } else if (const auto* flag = std::get_if<bool>(&value.data)) {
-    out.push_back(Tensor::scalar(std::int64_t{*flag}, DType::Bool));
-  } else if (const auto* whole = std::get_if<std::int64_t>(&value.data)) {
-    out.push_back(Tensor::scalar(*whole, DType::Int64));
-  } else if (const auto* real = std::get_if<double>(&value.data)) {
-    out.push_back(Tensor::scalar(*real, DType::Float64));
+  } else if (auto number = number_tensor(value)) {
+    out.push_back(std::move(*number));
   } else if (const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&value.data)) {
     for (const Literal& item : (*list)->items) flatten(item, out);
   } else if (const auto* tuple = std::get_if<std::shared_ptr<program::TupleLiteral>>(&value.data)) {
@@ -36,6 +32,14 @@ bool draws_integers(const BoundInputs& bound) {
 
 }  // namespace
 
+std::optional<Tensor> number_tensor(const Literal& value) {
+  if (const auto* flag = std::get_if<bool>(&value.data))
+    return Tensor::scalar(std::int64_t{*flag}, DType::Bool);
+  if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return Tensor::scalar(*whole, DType::Int64);
+  if (const auto* real = std::get_if<double>(&value.data)) return Tensor::scalar(*real, DType::Float64);
+  return std::nullopt;
+}
+
 std::vector<Tensor> flatten_outputs(const Literal& result) {
   std::vector<Tensor> outputs;
   flatten(result, outputs);
@@ -45,8 +49,7 @@ std::vector<Tensor> flatten_outputs(const Literal& result) {
 std::optional<ReferenceRun> run_reference(TorchModule& module, const BoundInputs& bound,
                                           const SymbolSizes& sizes, std::string& refusal) {
   refusal.clear();
-  for (const IntegerRange range :
-       {IntegerRange::UpToSeven, IntegerRange::UpToOne, IntegerRange::AllOnes, IntegerRange::AllZeros}) {
+  for (const IntegerRange range : kIntegerRanges) {
     ReferenceRun run;
     run.sizes = sizes;
     run.inputs = example_tensors(bound, sizes, range);

@@ -19,6 +19,9 @@ struct ReferenceRun {
   std::vector<Tensor> outputs;           // flattened as the interpreter does
 };
 
+/// A number as a 0-d tensor of int64, float64 or bool; nullopt for anything else.
+std::optional<Tensor> number_tensor(const program::Literal& value);
+
 /// Tensors depth first, containers in order; numbers become 0-d tensors; None and strings are left out.
 std::vector<Tensor> flatten_outputs(const program::Literal& result);
 

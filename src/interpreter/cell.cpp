@@ -65,8 +65,6 @@ bool widen_type(Machine& m, ValueType& type, const ValueType& other) {
   return changed;
 }
 
-bool is_complex(const ValueType& type) { return type.dtype && pt2onnx::is_complex(*type.dtype); }
-
 /// A complex tensor passes the border of a block as a real one with a last axis of 2.
 ValueType in_graph(ValueType type) {
   if (!is_complex(type)) return type;
@@ -94,8 +92,9 @@ bool same_datum(Machine& m, const Datum& a, const Datum& b) {
   }
   if (const auto *x = a.get_if<ListRef>(), *y = b.get_if<ListRef>(); x && y && *x == *y) return true;
   if (const auto *x = a.get_if<DictRef>(), *y = b.get_if<DictRef>(); x && y && *x == *y) return true;
-  const bool plain = a.get_if<std::string>() || a.get_if<OpenText>() || a.is_none() || a.get_if<program::EnumLiteral>() ||
-                     a.get_if<program::DeviceLiteral>() || a.get_if<InstanceRef>();
+  const bool plain = a.get_if<std::string>() || a.get_if<OpenText>() || a.is_none() ||
+                     a.get_if<program::EnumLiteral>() || a.get_if<program::DeviceLiteral>() ||
+                     a.get_if<InstanceRef>();
   if (a.get_if<program::FunctionLiteral>() && b.get_if<program::FunctionLiteral>())
     return a.get_if<program::FunctionLiteral>()->name == b.get_if<program::FunctionLiteral>()->name;
   return plain && known_equal(a, b) == true;

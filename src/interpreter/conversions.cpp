@@ -1,6 +1,8 @@
 // Between literals of the program, data of the interpreter and arguments of a symbolic function.
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "interpreter/machine.h"
 #include "registry/literal.h"
 
@@ -17,10 +19,21 @@ struct Overloaded : Fs... {
 }  // namespace
 
 Datum Machine::from_literal(const Literal& literal) {
-  /// A container or object that was seen before is the same one again.
-  const auto remembered = [this](const void* identity, const auto& make) -> Datum {
+  /// A container or object that was seen before is the same one again. It is known before it is filled: it may hold itself.
+  const auto remembered = [this]<typename State>(const void* identity, std::type_identity<State>,
+                                                 const auto& fill) -> Datum {
     if (const auto it = identities_.find(identity); it != identities_.end()) return it->second;
-    return make();
+    auto state = std::make_shared<State>();
+    state->birth.backdate();
+    identities_.emplace(identity, state);
+    fill(*state);
+    return state;
+  };
+  const auto weight = [this](const Tensor& tensor) {
+    TensorRef made = tensors_.make(builder_.constant(tensor));
+    made->birth.backdate();
+    made->storage->birth.backdate();
+    return made;
   };
   return std::visit(Overloaded{
                         [](std::monostate) { return Datum(); },
@@ -31,29 +44,23 @@ Datum Machine::from_literal(const Literal& literal) {
                         [](const std::string& v) { return Datum(v); },
                         [&](const Tensor& v) {
                           // Two attributes that hold the same tensor share its memory, so that a write to one is seen by the other.
-                          if (v.bytes.empty()) return Datum(tensors_.make(builder_.constant(v)));
+                          if (v.bytes.empty()) return Datum(weight(v));
                           const auto it = identities_.find(v.bytes.data());
                           if (it != identities_.end()) {
                             const TensorRef known = *it->second.get_if<TensorRef>();
                             const Tensor* first = known->storage->value.constant();
                             if (first && first->dims == v.dims && first->dtype == v.dtype)
                               return Datum(known);
-                            return Datum(tensors_.make(builder_.constant(v)));
+                            return Datum(weight(v));
                           }
-                          const TensorRef made = tensors_.make(builder_.constant(v));
-                          made->birth.backdate();
-                          made->storage->birth.backdate();
+                          const TensorRef made = weight(v);
                           identities_.emplace(v.bytes.data(), made);
                           return Datum(made);
                         },
                         [&](const std::shared_ptr<program::ListLiteral>& v) {
-                          return remembered(v.get(), [&] {
-                            auto list = std::make_shared<ListState>();
-                            list->birth.backdate();
-                            identities_.emplace(v.get(), list);
-                            list->element = v->element;
-                            for (const Literal& item : v->items) list->items.push_back(from_literal(item));
-                            return Datum(list);
+                          return remembered(v.get(), std::type_identity<ListState>(), [&](ListState& list) {
+                            list.element = v->element;
+                            for (const Literal& item : v->items) list.items.push_back(from_literal(item));
                           });
                         },
                         [&](const std::shared_ptr<program::TupleLiteral>& v) {
@@ -63,28 +70,21 @@ Datum Machine::from_literal(const Literal& literal) {
                           return Datum(tuple);
                         },
                         [&](const std::shared_ptr<program::DictLiteral>& v) {
-                          return remembered(v.get(), [&] {
-                            auto dict = std::make_shared<DictState>();
-                            dict->birth.backdate();
-                            identities_.emplace(v.get(), dict);
-                            dict->key = v->key;
-                            dict->value = v->value;
+                          return remembered(v.get(), std::type_identity<DictState>(), [&](DictState& dict) {
+                            dict.key = v->key;
+                            dict.value = v->value;
                             for (const auto& [key, value] : v->items)
-                              dict->items.emplace_back(from_literal(key), from_literal(value));
-                            return Datum(dict);
+                              dict.items.emplace_back(from_literal(key), from_literal(value));
                           });
                         },
                         [&](const program::ObjectRef& v) {
-                          return remembered(v.get(), [&] {
-                            auto object = std::make_shared<ObjectState>();
-                            object->birth.backdate();
-                            identities_.emplace(v.get(), object);
-                            object->type = v->type;
-                            object->path = v->path;
-                            object->is_module = v->is_module;
-                            object->source = v;
-                            return Datum(object);
-                          });
+                          return remembered(v.get(), std::type_identity<ObjectState>(),
+                                            [&](ObjectState& object) {
+                                              object.type = v->type;
+                                              object.path = v->path;
+                                              object.is_module = v->is_module;
+                                              object.source = v;
+                                            });
                         },
                         [](const auto& v) { return Datum(v); },  // enum, device, function, opaque
                     },

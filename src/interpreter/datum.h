@@ -120,8 +120,8 @@ struct MaybeNone {
 };
 
 struct Datum {
-  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, OpenText, TensorRef, ListRef,
-               TupleRef, DictRef, InstanceRef, program::EnumLiteral, program::DeviceLiteral,
+  std::variant<std::monostate, Tainted, Uninitialized, MaybeNone, Scalar, std::string, OpenText, TensorRef,
+               ListRef, TupleRef, DictRef, InstanceRef, program::EnumLiteral, program::DeviceLiteral,
                program::FunctionLiteral, program::OpaqueLiteral>
       data;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/names.h"
 #include "interpreter/machine.h"
 #include "registry/apply.h"
 #include "registry/literal.h"
@@ -46,11 +47,6 @@ constexpr std::array kKeepContiguous{
     "aten::view"sv,    "aten::reshape"sv,    "aten::_unsafe_view"sv, "aten::flatten"sv,   "aten::unflatten"sv,
     "aten::view_as"sv, "aten::reshape_as"sv, "aten::squeeze"sv,      "aten::unsqueeze"sv, "aten::detach"sv,
     "aten::alias"sv,   "aten::contiguous"sv, "aten::ravel"sv};
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 bool stays_contiguous(const Schema& schema, const std::vector<Argument>& arguments, const TensorState& base) {
   if (!base.contiguous) return false;

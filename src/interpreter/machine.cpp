@@ -310,7 +310,7 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
     rejection.advice = "call dequantize() before";
     throw rejection;
   }
-  if (value.dtype() && is_complex(*value.dtype())) value = builder_.pairs_of(value);
+  if (is_complex(value.type())) value = builder_.pairs_of(value);
   result_.output_steps.push_back(value.info()->step);
 
   Model& model = builder_.model();

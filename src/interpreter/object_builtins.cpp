@@ -184,6 +184,8 @@ bool enum_part(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs,
 bool equality(Machine&, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
   if (inputs.size() != 2 || inputs[0].get_if<TensorRef>() || inputs[1].get_if<TensorRef>()) return false;
   const auto equal = known_equal(inputs[0], inputs[1]);
+  if (!equal && (inputs[0].get_if<OpenText>() || inputs[1].get_if<OpenText>()))
+    throw Rejection("compares text of which the graph decides a part");
   if (!equal) return false;
   outputs.emplace_back(Scalar(*equal == (node.op->name == "aten::eq")));
   return true;

@@ -72,7 +72,8 @@ class TextWriter {
 
 /// Whether libtorch can do it: nothing is open.
 bool all_known(Machine& m, const Data& inputs) {
-  return std::all_of(inputs.begin(), inputs.end(), [&](const Datum& d) { return m.to_literal(d).has_value(); });
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [&](const Datum& d) { return m.to_literal(d).has_value(); });
 }
 
 bool to_text(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
@@ -113,7 +114,8 @@ bool percent_format(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs
 }
 
 bool concatenate(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
-  const bool any = std::any_of(inputs.begin(), inputs.end(), [](const Datum& d) { return d.get_if<OpenText>(); });
+  const bool any =
+      std::any_of(inputs.begin(), inputs.end(), [](const Datum& d) { return d.get_if<OpenText>(); });
   if (!any) return false;
   TextWriter writer(m);
   for (const Datum& input : inputs) writer.write(input);
@@ -121,18 +123,11 @@ bool concatenate(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
   return true;
 }
 
-bool equality(Machine&, const Node& node, Frame&, Data& inputs, Data& outputs) {
-  if (inputs.size() != 2 || (!inputs[0].get_if<OpenText>() && !inputs[1].get_if<OpenText>())) return false;
-  const auto equal = known_equal(inputs[0], inputs[1]);
-  if (!equal) throw Rejection("compares text of which the graph decides a part");
-  outputs.emplace_back(Scalar(*equal == (node.op->name == "aten::eq")));
-  return true;
-}
-
 constexpr BuiltinEntry kTable[] = {
-    {"aten::add", concatenate},    {"aten::eq", equality},
-    {"aten::format", format},      {"aten::ne", equality},
-    {"aten::percentFormat", percent_format}, {"aten::str", to_text},
+    {"aten::add", concatenate},
+    {"aten::format", format},
+    {"aten::percentFormat", percent_format},
+    {"aten::str", to_text},
 };
 
 }  // namespace

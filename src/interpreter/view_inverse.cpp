@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/names.h"
 #include "symbolics/onnx.h"
 
 namespace pt2onnx {
@@ -19,11 +20,6 @@ constexpr std::array kReshapes{"aten::view"sv,       "aten::reshape"sv,       "a
                                "aten::reshape_as"sv, "aten::squeeze"sv,       "aten::unsqueeze"sv,
                                "aten::detach"sv,     "aten::alias"sv,         "aten::contiguous"sv,
                                "aten::ravel"sv,      "aten::_reshape_alias"sv};
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// Along `axis`, [start, start + length) of `base` is replaced: what is before, the new part, what is behind.
 Value replace_range(Call& c, Value base, std::int64_t axis, const Dim& start, const Dim& length, Value part) {
@@ -98,10 +94,9 @@ Value write_by_index(Call& c, const ViewStep& step, Value base, Value written,
 /// Views between complex tensors and their parts, and all others on both parts; nullopt where neither is complex.
 std::optional<Value> write_complex(Builder& builder, const ViewStep& step, Value base, Value written,
                                    const std::function<Value(const ViewStep&, Value)>& replay) {
-  const auto complex = [](Value v) { return v.dtype() && is_complex(*v.dtype()); };
   const std::string& name = step.schema->name;
-  if (!complex(base) && !complex(written)) return std::nullopt;
-  if (!complex(base)) {
+  if (!is_complex(base.type()) && !is_complex(written.type())) return std::nullopt;
+  if (!is_complex(base.type())) {
     if (name == "aten::view_as_complex") return builder.pairs_of(written);
     throw Rejection("writes a complex tensor through `" + name + "` into a real one");
   }
@@ -109,7 +104,8 @@ std::optional<Value> write_complex(Builder& builder, const ViewStep& step, Value
   const auto [real, imaginary] = builder.parts(base);
   if (name == "aten::real") return builder.complex_value(written, imaginary);
   if (name == "aten::imag") return builder.complex_value(real, written);
-  if (!complex(written)) throw Rejection("writes a real tensor through `" + name + "` into a complex one");
+  if (!is_complex(written.type()))
+    throw Rejection("writes a real tensor through `" + name + "` into a complex one");
   const auto [new_real, new_imaginary] = builder.parts(written);
   if (name == "aten::conj" || name == "aten::_conj")
     return builder.complex_value(new_real, builder.emit("", "Neg", 1, {new_imaginary}, {})[0]);

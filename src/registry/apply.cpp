@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "core/names.h"
 #include "registry/scalar_type.h"
 
 namespace pt2onnx {
@@ -17,11 +18,6 @@ constexpr std::array kPlaces{"index"sv,     "indices"sv, "mask"sv,
 // Real factors: the same for both parts.
 constexpr std::array kFactors{"alpha"sv, "beta"sv, "weight"sv, "correction"sv, "step"sv};
 
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool is_complex_dtype(const program::SchemaArgument& parameter, const Argument& argument) {
   const auto* number = std::get_if<Scalar>(&argument.data);
   if (!number || parameter.name != "dtype") return false;
@@ -31,7 +27,7 @@ bool is_complex_dtype(const program::SchemaArgument& parameter, const Argument& 
 }
 
 bool is_complex_value(const Argument& argument) {
-  if (const auto* v = std::get_if<Value>(&argument.data)) return *v && v->dtype() && is_complex(*v->dtype());
+  if (const auto* v = std::get_if<Value>(&argument.data)) return *v && is_complex(v->type());
   if (const auto* number = std::get_if<Scalar>(&argument.data))
     return number->kind() == Scalar::Kind::Complex;
   const auto* list = std::get_if<Argument::List>(&argument.data);

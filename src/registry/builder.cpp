@@ -83,7 +83,7 @@ std::vector<Value> Builder::emit(std::string_view domain, std::string_view op, s
     if (input && input.info()->quantization)
       throw Rejection(
           "computes with quantized values in a form that pt2onnx does not express by QuantizeLinear");
-    else if (input && input.dtype() && is_complex(*input.dtype()))
+    else if (input && is_complex(input.type()))
       throw Rejection("computes with complex values in a form that pt2onnx does not express by real ones");
 
   std::vector<std::optional<DType>> restore(outputs);
@@ -180,7 +180,7 @@ Value Builder::constant(Tensor tensor) {
 Value Builder::cast(Value v, DType to) {
   if (v.dtype() == to) return v;
   if (const auto folded = fold("aten::to.dtype", {v, Scalar(scalar_type_of(to))})) return *folded;
-  if (is_complex(to) || (v.dtype() && is_complex(*v.dtype()))) return cast_complex(v, to);
+  if (is_complex(to) || is_complex(v.type())) return cast_complex(v, to);
   return emit("", "Cast", 1, {v}, {{"to", to}})[0];
 }
 

@@ -115,32 +115,30 @@ INSTANTIATE_TEST_SUITE_P(
         StateCase{"two_modules_alike", nested(), "[2,3]", {"h [2,3] zeros", "b_h [2,3] zeros"}}),
     [](const auto& c) { return std::string(c.param.name); });
 
-TEST(StateErrors, ModulesWithoutStateAreTold) {
-  const TemporaryModule module({"def forward(self, x):\n    return x + 1\n", {}, {}, {}, {}, {}, false});
+CliResult export_with_state(const TorchScriptSnippet& snippet) {
+  const TemporaryModule module(snippet);
   const TemporaryFolder folder;
+  return run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--state", "--input", "[2]"});
+}
+
+TEST(StateErrors, ModulesWithoutStateAreTold) {
   const auto run =
-      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--state", "--input", "[2]"});
+      export_with_state({"def forward(self, x):\n    return x + 1\n", {}, {}, {}, {}, {}, false});
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.err, HasSubstr("keeps nothing from call to call"));
 }
 
 TEST(StateErrors, TextThatChangesIsNoState) {
-  const TemporaryModule module(
+  const auto run = export_with_state(
       with_attributes("def forward(self, x):\n    self.log = self.log + 'x'\n    return x + 1\n",
                       {{"log", Literal{std::string()}}}));
-  const TemporaryFolder folder;
-  const auto run =
-      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--state", "--input", "[2]"});
   EXPECT_EQ(run.code, 3);
   EXPECT_THAT(run.err, HasSubstr("`log` changes from call to call and is neither a tensor nor a number"));
 }
 
 TEST(StateErrors, ModulesThatFailAreNamed) {
-  const TemporaryModule module(
-      {"def forward(self, x):\n    return x.view(7, 7)\n", {}, {}, {}, {}, {}, false});
-  const TemporaryFolder folder;
   const auto run =
-      run_cli({"export", module.path(), "-o", folder.file("m.onnx"), "--state", "--input", "[2]"});
+      export_with_state({"def forward(self, x):\n    return x.view(7, 7)\n", {}, {}, {}, {}, {}, false});
   EXPECT_EQ(run.code, 3);
   EXPECT_THAT(run.err, HasSubstr("--input-data"));
 }
