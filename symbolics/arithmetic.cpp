@@ -97,12 +97,58 @@ Results div(Call& c) {
 
 // ---- powers --------------------------------------------------------------------------------------------------------
 
+// Integers by repeated squaring: ONNX Runtime's Pow computes them as doubles, torch in their own ring.
+
+Value integer_power(Call& c, Value base, std::int64_t exponent) {
+  Value result;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) result = result ? onnx::mul(c, result, base) : base;
+    if (exponent > 1) base = onnx::mul(c, base, base);
+  }
+  return result ? result : onnx::full_like(c, base, 1);
+}
+
+Value integer_power_of_tensor(Call& c, Value base, Value exponent) {
+  const DType dtype = c.dtype_of(base);
+  const Shape shape = onnx::broadcast_shape(c, c.sizes_of(base), c.sizes_of(exponent));
+  const Value one = c.constant(1, dtype), two = c.constant(2, dtype), zero = c.constant(0, dtype);
+  const auto odd = [&](Value n) {
+    return onnx::not_equal(c, n, onnx::mul(c, onnx::div(c, n, two), two));
+  };
+  const auto more = [&](Value n) {
+    return onnx::reduce(c, "ReduceMax", onnx::cast(c, onnx::flatten_all(c, n), DType::Float32), {0}, false);
+  };
+  // A negative power is 0, but for the bases 1 and -1, whose sign only asks whether the exponent is odd.
+  const Value left = is_unsigned(dtype) ? exponent : onnx::maximum(c, exponent, zero);
+  const Value some = onnx::full(c, shape, 1, dtype);
+  const auto end = c.loop(
+      {}, c.constant(1, DType::Bool), {some, onnx::expand(c, base, shape), onnx::expand(c, left, shape)}, 0,
+      [&](std::vector<Value> in) {
+        const Value result = onnx::where(c, odd(in[4]), onnx::mul(c, in[2], in[3]), in[2]);
+        const Value rest = onnx::div(c, in[4], two);
+        const Value go_on = onnx::greater(c, more(rest), c.constant(0, DType::Float32));
+        return std::vector<Value>{go_on, result, onnx::mul(c, in[3], in[3]), rest};
+      });
+  c.set_shape(end[0], shape);
+  if (is_unsigned(dtype)) return end[0];
+  const Value unit = onnx::equal(c, onnx::mul(c, base, base), one);
+  const Value inverse =
+      onnx::where(c, unit, onnx::where(c, odd(exponent), base, one), zero);
+  return onnx::where(c, onnx::less(c, exponent, zero), inverse, end[0]);
+}
+
 // aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 // aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 // aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 Results pow(Call& c) {
   const auto [base, exponent] = promoted(c, "self", "exponent");
   const auto number = onnx::constant_number(exponent);
+  if (is_integral(c.dtype_of(base))) {
+    if (!number || c.rank(exponent) != 0) return integer_power_of_tensor(c, base, exponent);
+    if (*number >= 0) return integer_power(c, base, static_cast<std::int64_t>(*number));
+    if (c.schema().overload == "Tensor_Scalar") c.reject("integers to a negative power, which torch refuses");
+    return integer_power_of_tensor(c, base, exponent);
+  }
   if (number && c.rank(exponent) == 0) {
     if (*number == 1) return base;
     if (is_float(c, base) && *number == 0.5) return onnx::sqrt(c, base);

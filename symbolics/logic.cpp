@@ -32,34 +32,58 @@ Results bitwise_not(Call& c) {
   return onnx::sub(c, onnx::constant_like(c, -1, x), x);  // two's complement
 }
 
-/// {self, 2^other} as integers.
-std::pair<Value, Value> shift_operands(Call& c) {
+struct Shift {
+  Value number;
+  Value factor;    // 2^places; 1 where `outside`
+  Value outside;   // by fewer than 0 places, or by at least `limit`; absent: nowhere
+};
+
+/// BitShift takes unsigned integers only (below 28), torch mostly has signed ones: a product with a power of two.
+Shift shift_operands(Call& c, std::int64_t limit) {
   const auto [a, places] = promoted(c, "self", "other");
   if (!is_integral(c.dtype_of(a))) c.reject("shifts a tensor that holds no integers");
-  if (const auto known = onnx::constant_number(places); known && c.rank(places) == 0) {
-    // One more place than the number has bits.
-    const auto bits = static_cast<double>(8 * size_of(c.dtype_of(a)) - (is_unsigned(c.dtype_of(a)) ? 0 : 1));
-    if (*known < 0 || *known >= bits) c.reject("shifts by more places than the integers have bits");
-    return {a, c.constant(Tensor::scalar(std::int64_t{1} << static_cast<int>(*known), c.dtype_of(a)))};
-  }
-  return {a, onnx::pow(c, onnx::constant_like(c, 2, a), places)};
+  const auto power = [&, dtype = c.dtype_of(a)](std::int64_t n) {
+    return c.cast(c.constant({static_cast<std::int64_t>(std::uint64_t{1} << n)}), dtype);
+  };
+  const auto known = onnx::constant_number(places);
+  if (known && c.rank(places) == 0 && *known >= 0 && *known < static_cast<double>(limit))
+    return {a, onnx::reshape(c, power(static_cast<std::int64_t>(*known)), {}), {}};
+  std::vector<Value> powers;
+  for (std::int64_t n = 0; n < limit; ++n) powers.push_back(power(n));
+  const Value index = onnx::cast(c, places, DType::Int64);
+  const Value zero = c.constant(0, DType::Int64);
+  const Value outside =
+      onnx::logical_or(c, onnx::less(c, index, zero),
+                       onnx::greater(c, index, c.constant(static_cast<double>(limit - 1), DType::Int64)));
+  return {a, onnx::gather(c, onnx::concat(c, powers, 0), onnx::where(c, outside, zero, index), 0), outside};
 }
 
-// aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
-// BitShift takes unsigned integers only, torch mostly has signed ones.
+std::int64_t bits_of(Call& c) {
+  return static_cast<std::int64_t>(8 * size_of(result_type(c, {operand(c, "self"), operand(c, "other")})));
+}
+
+// aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor: by all bits or more, 0
 Results left_shift(Call& c) {
-  const auto [a, factor] = shift_operands(c);
-  return onnx::mul(c, a, factor);
+  const Shift s = shift_operands(c, bits_of(c));
+  const Value shifted = onnx::mul(c, s.number, s.factor);
+  return s.outside ? onnx::where(c, s.outside, onnx::constant_like(c, 0, shifted), shifted) : shifted;
 }
 
 // aten::bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor: rounds towards minus infinity
 Results right_shift(Call& c) {
-  const auto [a, factor] = shift_operands(c);
-  const Value quotient = onnx::div(c, a, factor);
-  if (is_unsigned(c.dtype_of(a))) return quotient;
-  const Value rest = onnx::sub(c, a, onnx::mul(c, quotient, factor));
-  const Value below = onnx::less(c, rest, onnx::constant_like(c, 0, a));
-  return onnx::sub(c, quotient, onnx::cast(c, below, c.dtype_of(a)));
+  const bool is_signed = !is_unsigned(result_type(c, {operand(c, "self"), operand(c, "other")}));
+  const Shift s = shift_operands(c, bits_of(c) - (is_signed ? 1 : 0));
+  const DType dtype = c.dtype_of(s.number);
+  const Value zero = onnx::constant_like(c, 0, s.number);
+  Value quotient = onnx::div(c, s.number, s.factor);
+  if (is_signed) {
+    const Value rest = onnx::sub(c, s.number, onnx::mul(c, quotient, s.factor));
+    quotient = onnx::sub(c, quotient, onnx::cast(c, onnx::less(c, rest, zero), dtype));
+  }
+  if (!s.outside) return quotient;
+  // Nothing but copies of the sign is left.
+  const Value sign = is_signed ? onnx::neg(c, onnx::cast(c, onnx::less(c, s.number, zero), dtype)) : zero;
+  return onnx::where(c, s.outside, sign, quotient);
 }
 
 // aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor

@@ -139,7 +139,9 @@ Results kl_div(Call& c) {
 // aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 Results soft_margin_loss(Call& c) {
   const auto [x, target] = promoted(c, "self", "target");
-  return reduced(c, softplus(c, onnx::neg(c, onnx::mul(c, target, x))));
+  // torch takes the exponential first, so that it overflows where that does.
+  const Value grown = onnx::exp(c, onnx::neg(c, onnx::mul(c, target, x)));
+  return reduced(c, onnx::log(c, onnx::add(c, grown, number(c, 1, grown))));
 }
 
 // ---- classes -------------------------------------------------------------------------------------------------------

@@ -86,8 +86,14 @@ Results ravel(Call& c) { return onnx::flatten_all(c, c.tensor("self")); }
 Value squeezed(Call& c, Value x, const Ints& axes) {
   const Shape& shape = c.shape(x);
   Ints ones;
-  for (const auto axis : axes)
-    if (axis < static_cast<std::int64_t>(shape.size()) && shape[at(axis)] == 1) ones.push_back(axis);
+  for (const auto axis : axes) {
+    if (axis >= static_cast<std::int64_t>(shape.size())) continue;
+    const Dim& size = shape[at(axis)];
+    if (size == 1) ones.push_back(axis);
+    // The rank of the result cannot hang on a size.
+    if (provably_equal(size, 1) == std::nullopt)
+      c.warn("takes the dynamic size `" + size.str() + "` as not being 1, where torch would drop the dim");
+  }
   return onnx::squeeze(c, x, ones);
 }
 

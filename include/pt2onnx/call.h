@@ -161,6 +161,10 @@ class Call {
   /// int[]? dim of a reduction: nullopt or empty means every axis, unless `empty_means_none`.
   std::vector<std::int64_t> axes(std::string_view argument, std::size_t rank, bool empty_means_none = false);
 
+  /// Whether the program looks at that result. One that it ignores may be left out: an empty Argument.
+  bool is_used(std::size_t result) const { return result >= unused_.size() || !unused_[result]; }
+  void set_unused(std::vector<bool> unused) { unused_ = std::move(unused); }
+
   // ---- emission ------------------------------------------------------------------------------------------------
 
   /// One node with one output. Absent optional inputs are empty handles; trailing ones are dropped. Type and shape
@@ -244,6 +248,8 @@ class Call {
 
   /// `why` completes the sentence "aten::op: ..."; lower case, no full stop; `advice` says what would work.
   [[noreturn]] void reject(std::string why, std::string advice = {}) const;
+  /// What the user should know of a translation that holds under a condition; same form as `why`.
+  void warn(std::string what);
   /// Case 4: expressible from `opset` on.
   [[noreturn]] void needs_opset(int opset, std::string why) const;
 
@@ -256,6 +262,7 @@ class Call {
   Builder& builder_;
   const program::Schema& schema_;
   Arguments arguments_;
+  std::vector<bool> unused_;
 };
 
 }  // namespace pt2onnx

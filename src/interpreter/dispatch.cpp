@@ -219,9 +219,13 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
   const auto checkpoint = builder_.checkpoint();
   if (found.rule) {
     try {
-      return apply(registry_, *found.rule, builder_, schema, arguments).values;
+      auto values = apply(registry_, *found.rule, builder_, schema, arguments, unused_outputs()).values;
+      for (const auto& warning : builder_.take_warnings())
+        warn(fmt::format("{}: `{}`: {}", here(), name, warning));
+      return values;
     } catch (const Rejection& rejection) {
       builder_.rollback(checkpoint);
+      builder_.take_warnings();
       if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
       report_rejection(std::string(name), rejection, schema.text);
       return std::nullopt;

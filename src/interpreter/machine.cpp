@@ -27,6 +27,18 @@ Value replay_view(Builder& builder, const Registry& registry, const ViewStep& st
   return std::get<Value>(first.data);
 }
 
+/// Marks the values that a node or the end of a block reads.
+void mark_read(const program::Block& block, std::vector<bool>& read) {
+  const auto mark = [&](const std::vector<program::ValueId>& ids) {
+    for (const auto id : ids) read.at(static_cast<std::size_t>(id)) = true;
+  };
+  for (const program::Node& node : block.nodes) {
+    mark(node.inputs);
+    for (const program::Block& inner : node.blocks) mark_read(inner, read);
+  }
+  mark(block.results);
+}
+
 }  // namespace
 
 Machine::Machine(const program::Program& program, const Registry& registry, const OpCatalog& catalog,
@@ -104,6 +116,7 @@ std::vector<Datum> Machine::run_block(const program::Block& block, Frame& frame)
 
 void Machine::locate(const program::Node& node, const Frame& frame) {
   node_ = &node;
+  function_ = frame.function;
   auto origin = std::make_shared<Origin>();
   origin->op = node.op->name;
   origin->module_path = frame.module_path;
@@ -112,6 +125,17 @@ void Machine::locate(const program::Node& node, const Frame& frame) {
     origin->line = node.location->line;
   }
   builder_.set_origin(std::move(origin));
+}
+
+std::vector<bool> Machine::unused_outputs() {
+  const auto [it, fresh] = read_values_.try_emplace(function_);
+  if (fresh) {
+    it->second.resize(function_->value_names.size());
+    mark_read(function_->body, it->second);
+  }
+  std::vector<bool> unused;
+  for (const auto id : node_->outputs) unused.push_back(!it->second.at(static_cast<std::size_t>(id)));
+  return unused;
 }
 
 void Machine::show(const program::Node& node, const std::vector<Datum>& outputs) {

@@ -89,6 +89,8 @@ class Machine {
   Datum& state_attribute(const Datum& root, const StateBinding& state);
   void add_output(const Datum& datum, const std::string& name);
   void locate(const program::Node& node, const Frame& frame);
+  /// Of the outputs of the node that runs now: those that nothing reads.
+  std::vector<bool> unused_outputs();
 
   // operators through the dictionary (dispatch.cpp)
   bool dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
@@ -114,6 +116,8 @@ class Machine {
   InterpretResult result_;
 
   const program::Node* node_ = nullptr;  // the node that runs now
+  const program::Function* function_ = nullptr;  // and whose it is
+  std::unordered_map<const program::Function*, std::vector<bool>> read_values_;  // by ValueId
   std::string module_path_;
   int depth_ = 0;
   std::unordered_map<const void*, Datum> identities_;  // literal containers, objects and weights seen so far

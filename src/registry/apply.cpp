@@ -290,7 +290,7 @@ Results requantized(const Rule& rule, Builder& builder, const program::Schema& s
 }  // namespace
 
 Results apply(const Registry& registry, const Rule& rule, Builder& builder, const program::Schema& schema,
-              Call::Arguments arguments) {
+              Call::Arguments arguments, std::vector<bool> unused) {
   using Form = Registry::Form;
   const Rule* chosen = &rule;
   const ValueInfo* quantized = nullptr;
@@ -320,6 +320,7 @@ Results apply(const Registry& registry, const Rule& rule, Builder& builder, cons
     }
   }
   Call call(builder, schema, std::move(arguments));
+  call.set_unused(std::move(unused));
   return chosen->convert(call);
 }
 

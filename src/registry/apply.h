@@ -6,8 +6,8 @@
 
 namespace pt2onnx {
 
-/// `rule` is what the registry finds for the schema. Throws Rejection.
+/// `rule` is what the registry finds for the schema, `unused` the results that the program ignores. Throws Rejection.
 Results apply(const Registry& registry, const Rule& rule, Builder& builder, const program::Schema& schema,
-              Call::Arguments arguments);
+              Call::Arguments arguments, std::vector<bool> unused = {});
 
 }  // namespace pt2onnx

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "pt2onnx/call.h"
@@ -98,6 +99,10 @@ class Builder {
   bool made_here(Value v) const { return !v.constant() && v.info()->scope == scopes_.back().id; }
   bool visible(const Dim& dim) const;
 
+  /// Kept until the dispatch asks for them (Call::warn).
+  void warn(std::string what) { warnings_.push_back(std::move(what)); }
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
+
   // -- rollback --
   struct Checkpoint {
     std::size_t nodes, journal;
@@ -131,6 +136,7 @@ class Builder {
   const OpCatalog& catalog_;
   Folder* folder_;
   OriginRef origin_;
+  std::vector<std::string> warnings_;
   std::vector<Scope> scopes_;
   int last_scope_ = 0;
   std::unordered_map<std::string, int> used_names_;

@@ -448,6 +448,8 @@ const ValueInfo::Quantization& Call::quantization(Value v) const {
 
 // ---- Call: refusal ---------------------------------------------------------------------------------------------------
 
+void Call::warn(std::string what) { builder_.warn(std::move(what)); }
+
 void Call::reject(std::string why, std::string advice) const {
   Rejection rejection(std::move(why));
   rejection.advice = std::move(advice);
