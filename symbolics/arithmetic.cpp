@@ -112,9 +112,7 @@ Value integer_power_of_tensor(Call& c, Value base, Value exponent) {
   const DType dtype = c.dtype_of(base);
   const Shape shape = onnx::broadcast_shape(c, c.sizes_of(base), c.sizes_of(exponent));
   const Value one = c.constant(1, dtype), two = c.constant(2, dtype), zero = c.constant(0, dtype);
-  const auto odd = [&](Value n) {
-    return onnx::not_equal(c, n, onnx::mul(c, onnx::div(c, n, two), two));
-  };
+  const auto odd = [&](Value n) { return onnx::not_equal(c, n, onnx::mul(c, onnx::div(c, n, two), two)); };
   const auto more = [&](Value n) {
     return onnx::reduce(c, "ReduceMax", onnx::cast(c, onnx::flatten_all(c, n), DType::Float32), {0}, false);
   };
@@ -132,8 +130,7 @@ Value integer_power_of_tensor(Call& c, Value base, Value exponent) {
   c.set_shape(end[0], shape);
   if (is_unsigned(dtype)) return end[0];
   const Value unit = onnx::equal(c, onnx::mul(c, base, base), one);
-  const Value inverse =
-      onnx::where(c, unit, onnx::where(c, odd(exponent), base, one), zero);
+  const Value inverse = onnx::where(c, unit, onnx::where(c, odd(exponent), base, one), zero);
   return onnx::where(c, onnx::less(c, exponent, zero), inverse, end[0]);
 }
 

@@ -34,8 +34,8 @@ Results bitwise_not(Call& c) {
 
 struct Shift {
   Value number;
-  Value factor;    // 2^places; 1 where `outside`
-  Value outside;   // by fewer than 0 places, or by at least `limit`; absent: nowhere
+  Value factor;   // 2^places; 1 where `outside`
+  Value outside;  // by fewer than 0 places, or by at least `limit`; absent: nowhere
 };
 
 /// BitShift takes unsigned integers only (below 28), torch mostly has signed ones: a product with a power of two.

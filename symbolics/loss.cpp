@@ -140,7 +140,14 @@ Results kl_div(Call& c) {
 Results soft_margin_loss(Call& c) {
   const auto [x, target] = promoted(c, "self", "target");
   // torch takes the exponential first, so that it overflows where that does.
-  const Value grown = onnx::exp(c, onnx::neg(c, onnx::mul(c, target, x)));
+  Value grown = onnx::exp(c, onnx::neg(c, onnx::mul(c, target, x)));
+  if (c.dtype_of(grown) == DType::Float16) {
+    // ONNX Runtime computes halves as floats, where this exponential still has a value.
+    constexpr double kOverflow = 65520;
+    const Value wide = onnx::cast(c, grown, DType::Float32);
+    const Value over = onnx::greater_equal(c, wide, number(c, kOverflow, wide));
+    grown = onnx::where(c, over, number(c, std::numeric_limits<double>::infinity(), grown), grown);
+  }
   return reduced(c, onnx::log(c, onnx::add(c, grown, number(c, 1, grown))));
 }
 

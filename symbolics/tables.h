@@ -21,18 +21,21 @@ consteval bool strictly_ascending(const Entry (&table)[N]) {
 std::span<const Entry> activation_table();
 std::span<const Entry> arithmetic_table();
 std::span<const Entry> attention_table();
+std::span<const Entry> bessel_table();
 std::span<const Entry> compare_table();
 std::span<const Entry> complex_forms();  // not among the others: Registry::Form
 std::span<const Entry> complex_table();
 std::span<const Entry> convolution_table();
 std::span<const Entry> create_table();
 std::span<const Entry> fft_table();
+std::span<const Entry> gamma_table();
 std::span<const Entry> gather_table();
 std::span<const Entry> join_table();
 std::span<const Entry> linear_table();
 std::span<const Entry> logic_table();
 std::span<const Entry> loss_table();
 std::span<const Entry> norm_table();
+std::span<const Entry> orthogonal_table();
 std::span<const Entry> pad_table();
 std::span<const Entry> patches_table();
 std::span<const Entry> pointwise_table();

@@ -10,6 +10,9 @@ bool runtime_takes(std::string_view op, int since, std::string_view variable, DT
   // Where float16 has no kernel, ONNX Runtime casts by itself, and fuses across the casts.
   if (dtype == DType::Float16) return true;
 
+  // A parameter of one type, or of any mixture of them as in Loop.
+  if (variable.empty()) return true;
+
   // These say that they take double, and refuse it when they run.
   if (dtype == DType::Float64 && (op == "LSTM" || op == "GRU" || op == "RNN")) return false;
 
