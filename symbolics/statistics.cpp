@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "symbolics/cells.h"
+#include "symbolics/linalg.h"
 #include "symbolics/tables.h"
 
 namespace pt2onnx {
@@ -98,15 +99,35 @@ Results linalg_vector_norm(Call& c) {
   return vector_norm(c, x, c.number("ord"), c.axes("dim", c.rank(x)), c.flag("keepdim"));
 }
 
-/// Norms of matrices that are no singular values: the largest (smallest) sum of a column or a row.
+}  // namespace
+
+namespace linalg {
+
+/// The largest (smallest) sum of a column or a row, or norms of the singular values.
 Value matrix_norm(Call& c, Value x, double order, std::int64_t rows, std::int64_t columns, bool keep) {
-  if (std::abs(order) != 1 && !std::isinf(order))
-    c.reject("needs singular values, which ONNX cannot compute");
+  if (std::abs(order) == 2 || order == kNuclear) {
+    std::vector<std::int64_t> front;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(c.rank(x)); ++i)
+      if (i != rows && i != columns) front.push_back(i);
+    front.insert(front.end(), {rows, columns});
+    const Value values = singular_values(c, onnx::transpose(c, x, front));
+    const auto last = static_cast<std::int64_t>(c.rank(values)) - 1;
+    const Value norm = order == kNuclear ? onnx::reduce(c, "ReduceSum", values, {last}, false)
+                                         : onnx::extreme(c, order > 0, values, {last}, false);
+    return keep ? onnx::unsqueeze(c, norm, {std::min(rows, columns), std::max(rows, columns)}) : norm;
+  }
+  if (std::abs(order) != 1 && !std::isinf(order)) c.reject("a norm of an order that torch has not");
   const bool by_column = std::abs(order) == 1;
   const Value sums = onnx::reduce(c, "ReduceSum", onnx::abs(c, x), {by_column ? rows : columns}, true);
   const Value most = onnx::extreme(c, order > 0, sums, {by_column ? columns : rows}, true);
   return keep ? most : onnx::squeeze(c, most, {rows, columns});
 }
+
+}  // namespace linalg
+
+namespace {
+
+using linalg::matrix_norm;
 
 Value frobenius(Call& c, Value x, const Ints& axes, bool keep) {
   return onnx::reduce(c, "ReduceL2", x, axes, keep);
@@ -129,8 +150,10 @@ Results linalg_norm(Call& c) {
 // aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool keepdim=False, ...) -> Tensor
 Results norm_by_name(Call& c) {
   const Value x = norm_operand(c);
-  if (c.text("ord") != "fro") c.reject("needs singular values, which ONNX cannot compute");
-  return frobenius(c, x, c.axes("dim", c.rank(x)), c.flag("keepdim"));
+  const Ints axes = c.axes("dim", c.rank(x));
+  if (c.text("ord") == "fro") return frobenius(c, x, axes, c.flag("keepdim"));
+  if (axes.size() != 2) c.reject("takes the nuclear norm over other than two dims");
+  return matrix_norm(c, x, linalg::kNuclear, axes[0], axes[1], c.flag("keepdim"));
 }
 
 // aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ...) -> Tensor
