@@ -230,7 +230,7 @@ Results matrix_exp(Call& c) {
 // aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor; aten::vander(Tensor x, int? N=None, bool increasing=False)
 template <bool Falling>
 Results vander(Call& c) {
-  Value x = c.tensor("x");
+  Value x = onnx::at_least_dims(c, c.tensor("x"), 1);
   if (c.dtype_of(x) == DType::Bool || (is_integral(c.dtype_of(x)) && c.dtype_of(x) != DType::Int64))
     x = onnx::cast(c, x, DType::Int64);
   const auto last = static_cast<std::int64_t>(c.rank(x)) - 1;
