@@ -42,7 +42,9 @@ class Scalar {
   Scalar(Dim v) : data_(std::move(v)) {}        // NOLINT
   Scalar(double v) : data_(v) {}                // NOLINT
   Scalar(std::complex<double> v) : data_(v) {}  // NOLINT
-  Scalar(Kind kind, Value value) : data_(Computed{kind, value}) {}
+  Scalar(Kind kind, Value value) : data_(Computed{kind, value, {}}) {}
+  /// A Bool that is true where a size is not 0 (`when_filled`), or where it is 0.
+  static Scalar size_test(Value value, bool when_filled);
 
   Kind kind() const;
   bool is_known() const;
@@ -54,6 +56,7 @@ class Scalar {
   struct Computed {
     Kind kind;
     Value value;
+    std::optional<bool> when_filled;  // of a size test
   };
   using Data = std::variant<bool, Dim, double, std::complex<double>, Computed>;
   const Data& data() const { return data_; }

@@ -71,7 +71,9 @@ void align(Machine& m, const StateRef& state, Datum& a, Datum& b) {
   complete(b, a);
 }
 
-bool dynamic_if(Machine& m, Value condition, const Node& node, Frame& frame, std::vector<Datum>& outputs) {
+/// `when_filled`: of a condition that asks whether a size is 0, the answer where it is not.
+bool dynamic_if(Machine& m, Value condition, std::optional<bool> when_filled, const Node& node, Frame& frame,
+                std::vector<Datum>& outputs) {
   const auto inline_branch = [&](const Block& block) {
     m.warn(fmt::format("the check at {} depends on data and is left out of the model", m.here()));
     outputs = m.run_block(block, frame);
@@ -116,6 +118,14 @@ bool dynamic_if(Machine& m, Value condition, const Node& node, Frame& frame, std
   }
   if (tainted) {
     outputs.assign(node.outputs.size(), Datum(Tainted{}));
+    return true;
+  }
+
+  // Special care for nothing (`if n > 0: x = x.reshape(n, -1)`): tensors without elements are given another rank there.
+  if (when_filled && std::any_of(cells.begin(), cells.end(), has_open_rank)) {
+    m.warn(fmt::format(
+        "the branch at {} gives an empty tensor another rank; the model treats it as any other", m.here()));
+    outputs = m.run_block(node.blocks[*when_filled ? 0 : 1], frame);
     return true;
   }
 
@@ -181,7 +191,9 @@ bool run_if(Machine& m, const Node& node, Frame& frame, std::vector<Datum>& inpu
     outputs = m.run_block(always_raises(then_block) ? else_block : then_block, frame);
     return true;
   }
-  return dynamic_if(m, m.number_value(decided), node, frame, outputs);
+  const auto* computed = std::get_if<Scalar::Computed>(&decided.data());
+  return dynamic_if(m, m.number_value(decided), computed ? computed->when_filled : std::nullopt, node, frame,
+                    outputs);
 }
 
 constexpr BuiltinEntry kTable[] = {{"prim::If", run_if}};

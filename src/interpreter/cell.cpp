@@ -248,6 +248,11 @@ bool widen(Machine& m, Cell& cell, const Datum& datum) {
   cannot_join(cell.fixed, datum);
 }
 
+bool has_open_rank(const Cell& cell) {
+  if (cell.kind == Kind::Tensor || cell.kind == Kind::Sequence) return !cell.type.shape;
+  return std::any_of(cell.children.begin(), cell.children.end(), has_open_rank);
+}
+
 Datum settle(Machine& m, const Datum& datum) {
   if (const auto* tensor = datum.get_if<TensorRef>()) {
     const auto& state = **tensor;

@@ -27,6 +27,9 @@ Cell fixed_cell(Datum datum);
 /// Makes `cell` cover `datum`; whether that changed it. Throws Rejection where both cannot be one value.
 bool widen(Machine& machine, Cell& cell, const Datum& datum);
 
+/// Whether the ranks of some tensor differ on the ways that the cell covers.
+bool has_open_rank(const Cell& cell);
+
 /// Reads all tensors in the datum now, so that nothing needs to be emitted for them later.
 Datum settle(Machine& machine, const Datum& datum);
 

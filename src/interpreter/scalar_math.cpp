@@ -24,9 +24,17 @@ Value as_value(Machine& m, const Scalar& s, DType dtype) {
 
 Scalar computed(Kind kind, Value v) { return Scalar(kind, v); }
 
+/// Whether a truth value is that of a size test.
+std::optional<bool> tests_size(const Scalar& s) {
+  const auto* computed = std::get_if<Scalar::Computed>(&s.data());
+  return computed ? computed->when_filled : std::nullopt;
+}
+
 Scalar negation(Machine& m, const Scalar& s) {
   if (const auto known = s.integer()) return Scalar(*known == 0);
-  return computed(Kind::Bool, m.emit("Not", {m.number_value(s)}));
+  const Value inverse = m.emit("Not", {m.number_value(s)});
+  if (const auto when_filled = tests_size(s)) return Scalar::size_test(inverse, !*when_filled);
+  return computed(Kind::Bool, inverse);
 }
 
 std::optional<Scalar> integer_math(Machine&, std::string_view op, const std::vector<Dim>& d) {
@@ -67,6 +75,17 @@ std::optional<bool> known_comparison(std::string_view op, const Dim& a, const Di
 
 bool is_comparison(std::string_view op) {
   return op == "eq" || op == "ne" || op == "lt" || op == "le" || op == "gt" || op == "ge";
+}
+
+/// Of a comparison of sizes, whether it is true for a size that is not 0 and false for 0, or the other way round.
+std::optional<bool> filled_where(std::string_view op, const Dim& a, const Dim& b) {
+  const auto is_size = [](const Dim& d) { return d.lower_bound().value_or(-1) >= 0; };
+  if (b == Dim(0) && is_size(a) && (op == "gt" || op == "ne" || op == "eq" || op == "le"))
+    return op == "gt" || op == "ne";
+  if (b == Dim(1) && is_size(a) && (op == "ge" || op == "lt")) return op == "ge";
+  if (a == Dim(0) && is_size(b) && (op == "lt" || op == "ne" || op == "eq" || op == "ge"))
+    return op == "lt" || op == "ne";
+  return std::nullopt;
 }
 
 Scalar comparison_node(Machine& m, std::string_view op, Value a, Value b) {
@@ -141,7 +160,7 @@ Scalar truth(Machine& m, const Scalar& number) {
   if (const auto known = number.number()) return Scalar(*known != 0);
   if (const auto* dim = std::get_if<Dim>(&number.data())) {
     if (const auto zero = provably_equal(*dim, 0)) return Scalar(!*zero);
-    return computed(Kind::Bool, m.builder().cast(m.number_value(number), DType::Bool));
+    return Scalar::size_test(m.builder().cast(m.number_value(number), DType::Bool), true);
   }
   return computed(Kind::Bool, m.builder().cast(m.number_value(number), DType::Bool));
 }
@@ -157,7 +176,10 @@ std::optional<Scalar> symbolic_math(Machine& m, std::string_view op, std::span<c
     for (const Scalar& s : args) dims.push_back(as_dim(m, s).value());
     if (dims.size() == 2 && is_comparison(op)) {
       if (const auto known = known_comparison(op, dims[0], dims[1])) return Scalar(*known);
-      return comparison_node(m, op, m.builder().size_value(dims[0]), m.builder().size_value(dims[1]));
+      const Scalar result =
+          comparison_node(m, op, m.builder().size_value(dims[0]), m.builder().size_value(dims[1]));
+      const auto when_filled = filled_where(op, dims[0], dims[1]);
+      return when_filled ? Scalar::size_test(m.number_value(result), *when_filled) : result;
     }
     return integer_math(m, op, dims);
   }

@@ -53,6 +53,12 @@ bool holds(const Argument& argument) {
 
 // ---- Scalar ----------------------------------------------------------------------------------------------------------
 
+Scalar Scalar::size_test(Value value, bool when_filled) {
+  Scalar test(Kind::Bool, value);
+  std::get<Computed>(test.data_).when_filled = when_filled;
+  return test;
+}
+
 Scalar::Kind Scalar::kind() const {
   if (const auto* computed = std::get_if<Computed>(&data_)) return computed->kind;
   return static_cast<Kind>(data_.index());  // the alternatives before Computed are in the order of Kind
