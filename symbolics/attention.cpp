@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "blocks.h"
+#include "dropout.h"
 #include "onnx.h"
 #include "promotion.h"
 #include "tables.h"
@@ -92,12 +93,12 @@ Value attention_by_parts(Call& c, const Attention& a) {
   auto weights = onnx::softmax(c, scores, -1);
   if (may_have_empty_rows(a))
     weights = onnx::where(c, onnx::is_nan(c, weights), onnx::constant_like(c, 0, weights), weights);
-  return matmul(c, weights, value);
+  return matmul(c, a.dropout > 0 ? dropped(c, weights, a.dropout) : weights, value);
 }
 
-/// ONNX Attention takes four dims and does not broadcast batch and heads.
+/// ONNX Attention takes four dims, does not broadcast batch and heads, and drops nothing.
 bool fits_node(Call& c, const Attention& a) {
-  if (!c.has_opset(23) || !is_floating(c.dtype_of(a.query))) return false;
+  if (!c.has_opset(23) || a.dropout > 0 || !is_floating(c.dtype_of(a.query))) return false;
   for (const auto x : {a.query, a.key, a.value})
     if (c.rank(x) != 4) return false;
   const auto query = c.sizes_of(a.query), key = c.sizes_of(a.key), value = c.sizes_of(a.value);
@@ -115,7 +116,7 @@ Attention read_attention(Call& c) {
   a.causal = c.flag("is_causal");
   a.grouped = c.has("enable_gqa") && c.flag("enable_gqa");
   a.scale = c.optional_number("scale");
-  if (c.number("dropout_p") != 0) c.reject("dropout of attention weights", "export the module in eval mode");
+  a.dropout = c.number("dropout_p");
   return a;
 }
 

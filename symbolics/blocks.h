@@ -26,6 +26,7 @@ struct Attention {
   bool causal = false;
   bool grouped = false;  // fewer heads of key and value than of query
   std::optional<double> scale;
+  double dropout = 0;  // of the weights, in training mode
 };
 
 /// torch's scaled dot product attention.

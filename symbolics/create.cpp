@@ -238,6 +238,8 @@ constexpr Entry kTable[] = {
     {"aten::clone", 1, unchanged<"self">, by_parts},
     {"aten::contiguous", 1, unchanged<"self">, by_parts},
     {"aten::copy", 8, copy, by_parts},
+    {"aten::cpu", 1, unchanged<"self">, by_parts},
+    {"aten::cuda", 1, unchanged<"self">, by_parts},
     {"aten::data", 1, unchanged<"self">, by_parts},
     {"aten::detach", 1, unchanged<"self">, by_parts},
     {"aten::detach_copy", 1, unchanged<"self">, by_parts},

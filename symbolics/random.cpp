@@ -1,4 +1,4 @@
-// Random numbers, and dropout, which is none of it in eval mode. The distribution is kept, not torch's sequence.
+// Random numbers. The distribution is kept, not torch's sequence.
 #include "symbolics/cells.h"
 #include "symbolics/tables.h"
 
@@ -149,30 +149,10 @@ Results multinomial(Call& c) {
   return lone ? onnx::squeeze(c, indices, {0}) : indices;
 }
 
-// aten::dropout(Tensor input, float p, bool train) -> Tensor
-Results dropout(Call& c) {
-  if (c.flag("train") && c.number("p") != 0)
-    c.reject("drops elements at random in training mode", "export the module in eval mode");
-  return c.tensor("input");
-}
-
-// aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
-Results native_dropout(Call& c) {
-  if (c.optional_flag("train").value_or(true) && c.number("p") != 0)
-    c.reject("drops elements at random in training mode", "export the module in eval mode");
-  const Value x = c.tensor("input");
-  return {x, onnx::full_like(c, x, true, DType::Bool)};
-}
-
 constexpr Entry kTable[] = {
-    {"aten::alpha_dropout", 1, dropout, by_parts},
     {"aten::bernoulli", 9, bernoulli},
-    {"aten::dropout", 1, dropout, by_parts},
     {"aten::exponential", 9, exponential_into},
-    {"aten::feature_alpha_dropout", 1, dropout, by_parts},
-    {"aten::feature_dropout", 1, dropout, by_parts},
     {"aten::multinomial", 7, multinomial},
-    {"aten::native_dropout", 1, native_dropout},
     {"aten::normal", 1, normal_around},
     {"aten::normal_functional", 1, normal_into},
     {"aten::rand", 1, fresh<uniform>},

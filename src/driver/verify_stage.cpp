@@ -151,7 +151,8 @@ bool draws_random_numbers(const Report& report, const program::Program& program)
     });
   }
   return std::any_of(report.operators.begin(), report.operators.end(), [](const auto& op) {
-    return op.first.starts_with("Random") || op.first == "Bernoulli" || op.first == "Multinomial";
+    return op.first.starts_with("Random") || op.first == "Bernoulli" || op.first == "Multinomial" ||
+           op.first == "Dropout";
   });
 }
 

@@ -66,7 +66,9 @@ std::optional<bool> known_equal(const Datum& a, const Datum& b) {
     const auto nx = x->number(), ny = y->number();
     return nx && ny ? std::optional(*nx == *ny) : std::nullopt;
   }
-  if (a.get_if<MaybeNone>() || b.get_if<MaybeNone>()) return std::nullopt;
+  for (const Datum* datum : {&a, &b})
+    if (datum->get_if<MaybeNone>() || datum->is_tainted() || datum->get_if<Uninitialized>())
+      return std::nullopt;
   const auto *p = a.get_if<OpenText>(), *q = b.get_if<OpenText>();
   if (p && q && p->text == q->text) return true;
   if ((p || a.get_if<std::string>()) && (q || b.get_if<std::string>()) && (p || q)) return std::nullopt;

@@ -118,7 +118,7 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   const auto found = registry_.find(functional->name, functional->overload, options_.opset);
   if (tainted) {
     // Its inputs are unknown, but that it has no translation can be said all the same.
-    if (!found.rule && takes_tensors(*schema)) {
+    if (!found.rule && find_builtins(schema->name).empty() && takes_tensors(*schema)) {
       if (found.later)
         report(qualified(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
       else
