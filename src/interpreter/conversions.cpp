@@ -20,12 +20,12 @@ struct Overloaded : Fs... {
 
 Datum Machine::from_literal(const Literal& literal) {
   /// A container or object that was seen before is the same one again. It is known before it is filled: it may hold itself.
-  const auto remembered = [this]<typename State>(const void* identity, std::type_identity<State>,
-                                                 const auto& fill) -> Datum {
-    if (const auto it = identities_.find(identity); it != identities_.end()) return it->second;
+  const auto remembered = [&]<typename State>(const void* identity, std::type_identity<State>,
+                                              const auto& fill) -> Datum {
+    if (const auto it = identities_.find(identity); it != identities_.end()) return it->second.datum;
     auto state = std::make_shared<State>();
     state->birth.backdate();
-    identities_.emplace(identity, state);
+    identities_.emplace(identity, Seen{state, literal});
     fill(*state);
     return state;
   };
@@ -47,14 +47,14 @@ Datum Machine::from_literal(const Literal& literal) {
                           if (v.bytes.empty()) return Datum(weight(v));
                           const auto it = identities_.find(v.bytes.data());
                           if (it != identities_.end()) {
-                            const TensorRef known = *it->second.get_if<TensorRef>();
+                            const TensorRef known = *it->second.datum.get_if<TensorRef>();
                             const Tensor* first = known->storage->value.constant();
                             if (first && first->dims == v.dims && first->dtype == v.dtype)
                               return Datum(known);
                             return Datum(weight(v));
                           }
                           const TensorRef made = weight(v);
-                          identities_.emplace(v.bytes.data(), made);
+                          identities_.emplace(v.bytes.data(), Seen{made, literal});
                           return Datum(made);
                         },
                         [&](const std::shared_ptr<program::ListLiteral>& v) {

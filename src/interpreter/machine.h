@@ -120,7 +120,13 @@ class Machine {
   std::unordered_map<const program::Function*, std::vector<bool>> read_values_;  // by ValueId
   std::string module_path_;
   int depth_ = 0;
-  std::unordered_map<const void*, Datum> identities_;  // literal containers, objects and weights seen so far
+  /// Literal containers, objects and weights seen so far, by their address; the literal is kept, so that nothing else may
+  /// get that address meanwhile.
+  struct Seen {
+    Datum datum;
+    program::Literal literal;
+  };
+  std::unordered_map<const void*, Seen> identities_;
   std::map<std::string, std::size_t> finding_index_;
   std::set<std::pair<std::size_t, const program::Node*>> counted_;  // findings and the nodes counted for them
   std::map<std::string, bool> warned_;
