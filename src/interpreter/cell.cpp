@@ -118,7 +118,7 @@ void unfold(Machine& m, Cell& cell) {
     cell.kind = Kind::Number;
     cell.number = number->kind();
   } else if (const auto* list = datum.get_if<ListRef>()) {
-    if ((*list)->dynamic) {
+    if ((*list)->dynamic && !(*list)->dynamic->growth) {
       cell.kind = Kind::Sequence;
       cell.type = sequence_type(m, **list);
     } else {
@@ -135,6 +135,12 @@ void unfold(Machine& m, Cell& cell) {
     cell.kind = Kind::Maybe;
     cell.children.push_back(fixed_cell(*maybe->value));
   }
+}
+
+/// Both static, or both what the same list got in this iteration.
+bool same_front(const ListState& a, const ListState& b) {
+  if (!a.dynamic || !b.dynamic) return !a.dynamic && !b.dynamic;
+  return a.dynamic->growth && a.dynamic->growth == b.dynamic->growth;
 }
 
 /// A list whose length differs becomes a sequence.
@@ -222,7 +228,7 @@ bool widen(Machine& m, Cell& cell, const Datum& datum) {
     case Kind::List: {
       const auto* list = datum.get_if<ListRef>();
       if (!list) break;
-      if (!(*list)->dynamic && (*list)->items.size() == cell.children.size())
+      if (same_front(**list, **cell.fixed.get_if<ListRef>()) && (*list)->items.size() == cell.children.size())
         return widen_children(m, cell, (*list)->items);
       to_sequence(m, cell, **list);
       return true;
@@ -378,7 +384,7 @@ Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values
       auto list = make_list({});
       if (const auto* pattern = cell.fixed.get_if<ListRef>()) list->element = (*pattern)->element;
       m.builder().assume_type(values.at(next), cell.type);
-      list->dynamic = DynamicItems{DynamicItems::Form::Sequence, values.at(next++)};
+      list->dynamic = {DynamicItems::Form::Sequence, values.at(next++)};
       return list;
     }
     case Kind::Maybe: {
@@ -390,6 +396,7 @@ Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values
     case Kind::List: {
       auto list = make_list({}, (*cell.fixed.get_if<ListRef>())->element);
       for (const Cell& child : cell.children) list->items.push_back(instantiate(m, child, values, next));
+      list->dynamic = (*cell.fixed.get_if<ListRef>())->dynamic;
       return list;
     }
     case Kind::Tuple: {
@@ -432,6 +439,7 @@ void set_state(Machine& m, const StateRef& state, const Datum& content) {
     (*storage)->value = from.value;
     (*storage)->number = from.number;
     (*storage)->version = Tensors::next_version();
+    (*storage)->listed |= from.listed;
   } else if (const auto* list = std::get_if<ListRef>(&state)) {
     **list = **content.get_if<ListRef>();
   } else if (const auto* dict = std::get_if<DictRef>(&state)) {

@@ -40,6 +40,8 @@ struct Storage {
   Value value;                   // absent while `number` was not needed as a tensor
   std::optional<Scalar> number;  // a 0-d tensor that is known as a number: shape arithmetic of traced models
   std::uint64_t version = 0;
+  /// An item of a list whose length the graph decides, where a write would have to be seen as well.
+  bool listed = false;
   Birth birth = {};
 };
 
@@ -61,18 +63,29 @@ struct TensorState {
 };
 using TensorRef = std::shared_ptr<TensorState>;
 
-/// A list whose length the graph decides: an ONNX sequence of tensors (numbers as 0-d tensors), or one tensor whose
-/// first axis counts the items.
+/// The list that a loop appends to, seen from inside of an iteration: what earlier ones appended is out of sight.
+struct Growth {
+  Dim length;  // at the beginning of the iteration
+};
+
+/// A list whose length the graph decides: an ONNX sequence of tensors (numbers as 0-d tensors); one tensor whose first
+/// axis counts the items; or one that grows.
 struct DynamicItems {
-  enum class Form { Sequence, Stacked };
+  enum class Form { Sequence, Stacked, Growing };
   Form form = Form::Sequence;
-  Value value;
+  Value value = {};                          // of Sequence and Stacked
+  std::shared_ptr<Growth> growth = nullptr;  // of Growing
+};
+
+/// Thrown where an iteration looks at what earlier ones appended: then the list has to be carried as a whole.
+struct NeedsWholeList {
+  std::shared_ptr<Growth> growth;
 };
 
 struct ListState {
   program::TypeRef element;  // may be null
   std::vector<Datum> items;
-  std::optional<DynamicItems> dynamic;  // then `items` is empty
+  std::optional<DynamicItems> dynamic;  // then `items` is empty, or what a growing list got in this iteration
   Birth birth = {};
 };
 using ListRef = std::shared_ptr<ListState>;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "symbolics/onnx.h"
+
 namespace pt2onnx {
 namespace {
 
@@ -15,18 +19,92 @@ std::optional<DType> number_type(const program::TypeRef& element) {
   }
 }
 
-}  // namespace
+void need_sequences(Machine& m) {
+  if (m.builder().opset() >= 11) return;
+  Rejection rejection("a list whose length depends on the data needs ONNX sequences");
+  rejection.first_opset = 11;
+  throw rejection;
+}
 
-Value item_value(Machine& m, const Datum& item) {
+/// What an item is as one of many: a 0-d tensor for a number.
+Value read_item(Machine& m, const Datum& item) {
   if (const auto* tensor = item.get_if<TensorRef>()) return m.tensors().read(*tensor);
   if (const auto* number = item.get_if<Scalar>()) return m.number_value(*number);
   throw Rejection(fmt::format("a list of {} has a length that depends on the data, which ONNX cannot hold",
                               type_name(item)));
 }
 
+}  // namespace
+
+Call shaping(Machine& m) {
+  static const program::Schema kNone;
+  return Call(m.builder(), kNone, {});
+}
+
+Value item_value(Machine& m, const Datum& item) {
+  const Value value = read_item(m, item);
+  if (const auto* tensor = item.get_if<TensorRef>()) {
+    m.journal().touch((*tensor)->storage);
+    (*tensor)->storage->listed = true;
+  }
+  return value;
+}
+
+DynamicItems stacked(Value value) { return {DynamicItems::Form::Stacked, value}; }
+
+bool can_stack(Machine& m, const std::vector<Datum>& items, const ListState& with) {
+  if (with.dynamic && with.dynamic->form != DynamicItems::Form::Stacked) return false;
+  std::optional<ValueType> type;
+  const auto fits = [&](const ValueType& other) {
+    if (!other.dtype || !other.shape || is_complex(other)) return false;
+    for (const Dim& dim : *other.shape)
+      if (!m.builder().visible(dim)) return false;
+    if (!type) type = other;
+    return type->dtype == other.dtype && type->shape == other.shape;
+  };
+  if (with.dynamic) {
+    ValueType item = with.dynamic->value.type();
+    if (!item.shape) return false;
+    item.shape->erase(item.shape->begin());
+    if (!fits(item)) return false;
+  }
+  const auto one = [&](const Datum& item) {
+    return (item.get_if<TensorRef>() || item.get_if<Scalar>()) && fits(read_item(m, item).type());
+  };
+  return std::all_of(with.items.begin(), with.items.end(), one) &&
+         std::all_of(items.begin(), items.end(), one);
+}
+
+ListRef grown_list(Machine& m, const ListState& before, const std::vector<Value>& appended) {
+  Call c = shaping(m);
+  Value grown = appended.front();
+  if (appended.size() > 1) {  // one after the other: iterations first, then what each appended
+    std::vector<Value> columns;
+    for (const Value column : appended) columns.push_back(onnx::unsqueeze(c, column, {1}));
+    Shape shape = *columns.front().shape();
+    shape[0] = shape[0] * static_cast<std::int64_t>(appended.size());
+    shape.erase(shape.begin() + 1);
+    grown = onnx::reshape(c, onnx::concat(c, columns, 1), shape);
+  }
+  std::vector<Value> parts;
+  if (before.dynamic) parts.push_back(before.dynamic->value);
+  for (const Datum& item : before.items) parts.push_back(onnx::unsqueeze(c, item_value(m, item), {0}));
+  parts.push_back(grown);
+  auto list = make_list({}, before.element);
+  list->dynamic = stacked(parts.size() == 1 ? grown : onnx::concat(c, parts, 0));
+  return list;
+}
+
 ValueType sequence_type(Machine& m, const ListState& list) {
-  if (list.dynamic && list.dynamic->form == DynamicItems::Form::Sequence) return list.dynamic->value.type();
+  if (list.dynamic && list.dynamic->growth) throw NeedsWholeList{list.dynamic->growth};
   ValueType type;
+  if (list.dynamic) {
+    type = list.dynamic->value.type();
+    if (list.dynamic->form == DynamicItems::Form::Stacked && type.shape)
+      type.shape->erase(type.shape->begin());
+    type.kind = ValueType::Kind::Sequence;
+    return type;
+  }
   type.kind = ValueType::Kind::Sequence;
   if (const auto number = number_type(list.element)) {
     type.dtype = number;
@@ -35,7 +113,7 @@ ValueType sequence_type(Machine& m, const ListState& list) {
   }
   bool first = true;
   for (const Datum& item : list.items) {
-    const ValueType other = item_value(m, item).type();
+    const ValueType other = read_item(m, item).type();
     if (first) {
       type.dtype = other.dtype;
       type.shape = other.shape;
@@ -57,11 +135,10 @@ ValueType sequence_type(Machine& m, const ListState& list) {
 }
 
 Value sequence_value(Machine& m, const ListState& list, const ValueType& type) {
-  if (m.builder().opset() < 11) {
-    Rejection rejection("a list whose length depends on the data needs ONNX sequences");
-    rejection.first_opset = 11;
-    throw rejection;
-  }
+  need_sequences(m);
+  if (list.dynamic && list.dynamic->growth) throw NeedsWholeList{list.dynamic->growth};
+  if (list.dynamic && list.dynamic->form == DynamicItems::Form::Stacked)
+    return m.emit("SplitToSequence", {list.dynamic->value}, {{"axis", 0}, {"keepdims", 0}});
   if (list.dynamic) return list.dynamic->value;
   if (list.items.empty())
     return m.emit("SequenceEmpty", {}, {{"dtype", type.dtype.value_or(DType::Float32)}});
@@ -72,7 +149,11 @@ Value sequence_value(Machine& m, const ListState& list, const ValueType& type) {
 }
 
 Datum element_datum(Machine& m, const ListState& list, Value value) {
-  if (!number_type(list.element)) return m.tensors().make(value);
+  if (!number_type(list.element)) {
+    TensorRef item = m.tensors().make(value);
+    item->storage->listed = true;
+    return item;
+  }
   if (list.element->kind == program::TypeKind::Int) return Scalar(m.builder().symbol_of_value(value, "n"));
   return Scalar(list.element->kind == program::TypeKind::Bool ? Scalar::Kind::Bool : Scalar::Kind::Float,
                 value);

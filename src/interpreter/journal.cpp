@@ -32,6 +32,19 @@ void Journal::touch(StateRef state) {
     scope.originals.push_back(snapshot(state));
 }
 
+std::vector<StateRef> Journal::touched() const {
+  std::vector<StateRef> states;
+  for (const Snapshot& original : scopes_.back().originals) states.push_back(original.state);
+  return states;
+}
+
+bool Journal::rewritten(const Storage& storage) const {
+  const Scope& scope = scopes_.back();
+  const auto it = scope.seen.find(&storage);
+  return it != scope.seen.end() &&
+         std::get<Storage>(scope.originals[it->second].content).version != storage.version;
+}
+
 std::vector<Snapshot> Journal::close() {
   Scope scope = std::move(scopes_.back());
   scopes_.pop_back();

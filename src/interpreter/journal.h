@@ -34,6 +34,10 @@ class Journal {
   void unwind(std::size_t depth);
 
   void touch(StateRef state);
+  /// The states that the innermost scope has seen.
+  std::vector<StateRef> touched() const;
+  /// Whether the memory got another content in the innermost scope.
+  bool rewritten(const Storage& storage) const;
 
  private:
   struct Scope {

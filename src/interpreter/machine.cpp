@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "interpreter/dynamic_list.h"
 #include "registry/apply.h"
 
 namespace pt2onnx {
@@ -319,7 +320,7 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
   }
   Value value;
   if (const auto* list = datum.get_if<ListRef>())
-    value = (*list)->dynamic->value;  // an ONNX sequence
+    value = sequence_value(*this, **list, sequence_type(*this, **list));
   else if (const auto* tensor = datum.get_if<TensorRef>())
     value = tensors_.read(*tensor);
   else if (const auto* scalar = datum.get_if<Scalar>())

@@ -7,6 +7,12 @@
 
 namespace pt2onnx {
 
+Rejection listed_and_written() {
+  Rejection rejection("writes to a tensor that is also an item of a list whose length depends on the data");
+  rejection.advice = "put a clone() of it in the list, or write to a clone()";
+  return rejection;
+}
+
 TensorRef Tensors::make(Value value) const {
   auto tensor = std::make_shared<TensorState>();
   tensor->storage = std::make_shared<Storage>();
@@ -103,6 +109,7 @@ Value Tensors::read_base(const TensorRef& tensor) const {
 }
 
 void Tensors::set(const TensorState& tensor, Value value) const {
+  if (tensor.storage->listed) throw listed_and_written();
   journal_.touch(tensor.storage);
   tensor.storage->value = value;
   tensor.storage->number.reset();

@@ -10,6 +10,9 @@
 
 namespace pt2onnx {
 
+/// Of a write that an item of a list of unknown length would have to show as well.
+Rejection listed_and_written();
+
 class Tensors {
  public:
   /// `replay(step, input)` applies one view operator to a value, through the dictionary.
