@@ -338,7 +338,14 @@ void leaf_values(Machine& m, const Cell& cell, const Datum& datum, std::vector<V
     case Kind::Number:
       values.push_back(m.builder().cast(m.number_value(*datum.get_if<Scalar>()), number_dtype(cell.number)));
       return;
-    case Kind::Sequence: values.push_back(sequence_value(m, **datum.get_if<ListRef>(), cell.type)); return;
+    case Kind::Sequence:
+      if (m.builder().opset() < 13) {
+        Rejection rejection("a list whose length depends on the data goes through a branch or a loop");
+        rejection.first_opset = 13;
+        throw rejection;
+      }
+      values.push_back(sequence_value(m, **datum.get_if<ListRef>(), cell.type));
+      return;
     case Kind::Maybe:
       if (datum.is_none()) {
         values.push_back(bool_value(m, false));

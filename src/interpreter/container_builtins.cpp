@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "interpreter/machine.h"
+#include "interpreter/scalar_math.h"
 
 namespace pt2onnx {
 namespace {
@@ -283,22 +285,31 @@ bool copy(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
   return true;
 }
 
-bool contains(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
+bool contains(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
   if (const DictRef* dict = dict_in(inputs, 0)) {
     outputs.emplace_back(Scalar(entry_of(**dict, inputs[1]).has_value()));
     return true;
   }
   const ListRef* list = list_in(inputs, 0);
   if (!list) return false;
+  Scalar any(false);
   for (const Datum& item : (*list)->items) {
-    const auto equal = known_equal(item, inputs[1]);
+    const auto equal = equality(m, item, inputs[1]);
     if (!equal) return false;
-    if (*equal) {
-      outputs.emplace_back(Scalar(true));
-      return true;
-    }
+    any = symbolic_math(m, "__or__", std::array{any, *equal}).value();
   }
-  outputs.emplace_back(Scalar(false));
+  outputs.emplace_back(any);
+  return true;
+}
+
+/// == and != of lists and tuples.
+bool compare(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
+  if (inputs.size() != 2 || inputs[0].get_if<Scalar>()) return false;
+  if (!list_in(inputs, 0) && !inputs[0].get_if<TupleRef>()) return false;
+  const auto equal = equality(m, inputs[0], inputs[1]);
+  if (!equal) return false;
+  outputs.emplace_back(node.op->name == "aten::eq" ? *equal
+                                                   : symbolic_math(m, "__not__", std::array{*equal}).value());
   return true;
 }
 
@@ -475,6 +486,7 @@ constexpr BuiltinEntry kTable[] = {
     {"aten::copy", copy},
     {"aten::count", index_of},
     {"aten::dict", to_dict},
+    {"aten::eq", compare},
     {"aten::extend", extend},
     {"aten::get", dict_get},
     {"aten::index", index_of},
@@ -484,6 +496,7 @@ constexpr BuiltinEntry kTable[] = {
     {"aten::len", length},
     {"aten::list", to_list},
     {"aten::mul", repeat},
+    {"aten::ne", compare},
     {"aten::pop", pop},
     {"aten::remove", index_of},
     {"aten::reverse", reverse},

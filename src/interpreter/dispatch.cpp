@@ -143,6 +143,12 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
     }
   }
 
+  if (!takes_tensors(*schema)) {
+    report(qualified(*schema), "is applied to values that the graph computes, which pt2onnx cannot follow",
+           {"give the sizes that it depends on as static dims"}, std::nullopt, std::nullopt, schema->text);
+    return false;
+  }
+
   std::vector<Argument> arguments;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto argument = to_argument(inputs[i]);

@@ -98,6 +98,11 @@ class DynamicLoop {
       for (const Carried& variable : variables_) outputs.push_back(variable.cell.fixed);
       return true;
     }
+    if (count == scanned_.size() && m_.builder().opset() < 11) {
+      Rejection rejection("a loop that carries nothing from one iteration to the next");
+      rejection.first_opset = 11;
+      throw rejection;
+    }
     if (!operands[1] &&
         count == scanned_.size())  // the node wants at least one of its inputs that come behind
       operands[1] = m_.number_value(Scalar(true));

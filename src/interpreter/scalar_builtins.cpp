@@ -60,6 +60,29 @@ bool extreme(Machine& m, const program::Node& node, Frame& frame, std::vector<Da
   return true;
 }
 
+/// sum(list), any(list) and all(list) of numbers, some of which the graph computes.
+bool fold_list(Machine& m, const program::Node& node, Frame&, std::vector<Datum>& inputs,
+               std::vector<Datum>& outputs) {
+  const auto* list = inputs.size() == 1 ? inputs[0].get_if<ListRef>() : nullptr;
+  if (!list) return false;
+  const bool known = std::all_of((*list)->items.begin(), (*list)->items.end(), [](const Datum& item) {
+    return !item.get_if<Scalar>() || item.get_if<Scalar>()->is_known();
+  });
+  if (known) return false;
+  const bool sum = node.op->name == "aten::sum", any = node.op->name == "aten::any";
+  const std::string_view step = sum ? "add" : any ? "__or__" : "__and__";
+  Scalar result = sum ? Scalar(0) : Scalar(!any);
+  for (const Datum& item : (*list)->items) {
+    const auto* scalar = item.get_if<Scalar>();
+    if (!scalar) return false;
+    const auto next = symbolic_math(m, step, std::array{result, sum ? *scalar : truth(m, *scalar)});
+    if (!next) return false;
+    result = *next;
+  }
+  outputs.emplace_back(result);
+  return true;
+}
+
 constexpr BuiltinEntry kTable[] = {
     {"aten::Bool", scalar_op},
     {"aten::Float", scalar_op},
@@ -72,6 +95,8 @@ constexpr BuiltinEntry kTable[] = {
     {"aten::__xor__", scalar_op},
     {"aten::abs", scalar_op},
     {"aten::add", scalar_op},
+    {"aten::all", fold_list},
+    {"aten::any", fold_list},
     {"aten::ceil", scalar_op},
     {"aten::div", scalar_op},
     {"aten::eq", scalar_op},
@@ -91,6 +116,7 @@ constexpr BuiltinEntry kTable[] = {
     {"aten::round", scalar_op},
     {"aten::sqrt", scalar_op},
     {"aten::sub", scalar_op},
+    {"aten::sum", fold_list},
     {"aten::trunc", scalar_op},
     {"aten::truediv", scalar_op},
     {"prim::abs", scalar_op},

@@ -1,6 +1,7 @@
 #include "interpreter/scalar_math.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace pt2onnx {
@@ -153,7 +154,29 @@ std::optional<Scalar> float_math(Machine& m, std::string_view op, std::span<cons
   return std::nullopt;
 }
 
+/// The items of a list or tuple whose length is known.
+const std::vector<Datum>* items_of(const Datum& datum) {
+  if (const auto* list = datum.get_if<ListRef>()) return (*list)->dynamic ? nullptr : &(*list)->items;
+  if (const auto* tuple = datum.get_if<TupleRef>()) return &(*tuple)->items;
+  return nullptr;
+}
+
 }  // namespace
+
+std::optional<Scalar> equality(Machine& m, const Datum& a, const Datum& b) {
+  if (const auto known = known_equal(a, b)) return Scalar(*known);
+  if (const auto *x = a.get_if<Scalar>(), *y = b.get_if<Scalar>(); x && y)
+    return symbolic_math(m, "eq", std::array{*x, *y});
+  const auto *x = items_of(a), *y = items_of(b);
+  if (!x || !y || x->size() != y->size()) return std::nullopt;
+  Scalar all(true);
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    const auto one = equality(m, (*x)[i], (*y)[i]);
+    if (!one) return std::nullopt;
+    all = symbolic_math(m, "__and__", std::array{all, *one}).value();
+  }
+  return all;
+}
 
 Scalar truth(Machine& m, const Scalar& number) {
   if (number.kind() == Kind::Bool) return number;

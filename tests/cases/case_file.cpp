@@ -72,6 +72,8 @@ class Reader {
       for (const auto& number : words(rest)) c.opsets.push_back(std::stoi(number));
     } else if (word == "input") {
       tensors(rest, c.inputs);
+    } else if (word == "also") {
+      tensors(rest, c.also.emplace_back());
     } else if (word == "param") {
       tensors(rest, c.parameters);
     } else if (word == "buffer") {
@@ -261,6 +263,19 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<CaseTensor> Case::inputs_with(const std::vector<CaseTensor>& others) const {
+  std::vector<CaseTensor> all = inputs;
+  for (const CaseTensor& other : others) {
+    const auto mine = std::ranges::find(all, other.name, &CaseTensor::name);
+    if (mine == all.end() || mine->dims.size() != other.dims.size())
+      throw std::runtime_error(file + ", " + name + ": `also " + other.name + "` is no input of that rank");
+    std::vector<CaseDim> dims = mine->dims;
+    *mine = other;
+    for (std::size_t i = 0; i < dims.size(); ++i) mine->dims[i].name = dims[i].name;
+  }
+  return all;
+}
 
 bool Case::has_dynamic_dims() const {
   return std::ranges::any_of(inputs, [](const CaseTensor& t) {

@@ -14,6 +14,8 @@
 // others (`N=1/5` says which, else one more). `dynamic yes` does that to every dim above 1, equal sizes being one
 // symbol; `dynamic no` to none; `dynamic only` leaves out the static run.
 // `forward` without an expression is followed by the deeper-indented body of the method, or by the whole of it.
+// `also x f32[3]{1,2,3}` runs the exported model once more with that input (of other sizes only where its dims are
+// dynamic): for programs that take different paths.
 // `exact`: no difference at all; `random`: only dtype and shape are compared.
 // `rejects case-4 "words"` or `rejects "words"`: a finding of that case, with those words. `skip REASON` leaves a case
 // out, and says so.
@@ -62,7 +64,8 @@ struct Case {
   std::string name;
   std::vector<int> opsets;
   std::vector<CaseTensor> inputs, parameters, buffers;
-  std::string source;  // TorchScript of the method
+  std::vector<std::vector<CaseTensor>> also;  // inputs of further runs, those that differ
+  std::string source;                         // TorchScript of the method
   std::vector<ExpectedNode> nodes;
   std::optional<ExpectedRejection> rejection;
   std::optional<bool> all_dynamic;
@@ -73,6 +76,8 @@ struct Case {
   std::string skip;
 
   bool has_dynamic_dims() const;
+  /// The inputs of a further run.
+  std::vector<CaseTensor> inputs_with(const std::vector<CaseTensor>& others) const;
 };
 
 /// Throws std::runtime_error with file and line.

@@ -136,9 +136,9 @@ Tolerance tolerance_for(const Case& c, DType dtype) {
 }
 
 /// The sizes that a run gives to the dynamic dims.
-std::map<std::string, std::int64_t> assignment(const Case& c, bool other_sizes) {
+std::map<std::string, std::int64_t> assignment(const std::vector<CaseTensor>& inputs, bool other_sizes) {
   std::map<std::string, std::int64_t> sizes;
-  for (const auto& input : c.inputs)
+  for (const auto& input : inputs)
     for (const auto& dim : input.dims)
       if (!dim.name.empty()) sizes[dim.name] = other_sizes ? dim.other : dim.size;
   return sizes;
@@ -167,9 +167,15 @@ std::string check_type(Value output, const Tensor& of_torch,
   return {};
 }
 
+bool same_sizes(const std::vector<CaseTensor>& a, const std::vector<CaseTensor>& b) {
+  return std::ranges::equal(a, b, [](const CaseTensor& x, const CaseTensor& y) {
+    return std::ranges::equal(x.dims, y.dims, {}, &CaseDim::size, &CaseDim::size);
+  });
+}
+
 std::string compare_run(const Case& c, const Model& model, TorchModule& module, Session& session,
-                        bool other_sizes) {
-  const auto inputs = tensors_of(c.inputs, other_sizes, 17);
+                        const std::vector<CaseTensor>& specs, bool other_sizes) {
+  const auto inputs = tensors_of(specs, other_sizes, 17);
   std::vector<Literal> arguments;
   std::map<std::string, Tensor> by_name;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -186,7 +192,7 @@ std::string compare_run(const Case& c, const Model& model, TorchModule& module, 
 
   if (actual.size() != expected.size())
     return fmt::format("{} outputs, torch gives {}", actual.size(), expected.size());
-  const auto sizes = assignment(c, other_sizes);
+  const auto sizes = assignment(specs, other_sizes);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (c.random) {
       if (actual[i].dtype != expected[i].dtype || actual[i].dims != expected[i].dims)
@@ -253,10 +259,16 @@ std::string run_case(const Case& c, int opset, bool dynamic) {
   if (!has_runtime()) return {};
   try {
     const auto session = open_session_bytes(serialize_model(model), {});
-    auto words = compare_run(c, model, *module, *session, false);
+    auto words = compare_run(c, model, *module, *session, c.inputs, false);
     if (words.empty() && dynamic) {
-      words = compare_run(c, model, *module, *session, true);
+      words = compare_run(c, model, *module, *session, c.inputs, true);
       if (!words.empty()) words = "at other sizes: " + words;
+    }
+    for (std::size_t i = 0; i < c.also.size() && words.empty(); ++i) {
+      const auto inputs = c.inputs_with(c.also[i]);
+      if (!dynamic && !same_sizes(inputs, c.inputs)) continue;
+      words = compare_run(c, model, *module, *session, inputs, false);
+      if (!words.empty()) words = fmt::format("on the inputs of `also` number {}: {}", i + 1, words);
     }
     return words.empty() ? words : words + "\n" + print_model(model);
   } catch (const RuntimeFailure& failure) {
