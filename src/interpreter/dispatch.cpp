@@ -90,12 +90,12 @@ std::string qualified(const Schema& schema) {
 
 bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
   const auto& schema = node.op->schema;
+  const bool tainted = std::any_of(inputs.begin(), inputs.end(), any_tainted);
   if (!schema) {
-    report(node.op->name, "is a construct of TorchScript that pt2onnx does not translate");
+    if (!tainted) report(node.op->name, "is a construct of TorchScript that pt2onnx does not translate");
     return false;
   }
   const bool in_place = writes(*schema);
-  const bool tainted = std::any_of(inputs.begin(), inputs.end(), any_tainted);
 
   // The functional form: `add_` is `add`, and an out= overload is its own function with one argument too many.
   std::shared_ptr<const Schema> functional = schema;

@@ -151,12 +151,18 @@ void Builder::set_output_types(Node& node, const std::optional<std::vector<Value
     type.dtype = inferred[i].dtype;
     if (!inferred[i].dims) continue;
     type.shape.emplace();
+    const bool tensor = type.kind == ValueType::Kind::Tensor;
     for (std::size_t axis = 0; axis < inferred[i].dims->size(); ++axis) {
       const auto& dim = (*inferred[i].dims)[axis];
-      // A size that inference leaves open is a symbol of its own, which the graph can read when it is needed.
-      type.shape->push_back(dim ? *dim
-                                : symbol_of_axis(node.outputs[i], static_cast<std::int64_t>(axis),
-                                                 fmt::format("{}_{}", node.op, axis), 0));
+      // A size that inference leaves open, or knows only as one of a sequence's items, is a symbol of its own, which the
+      // graph can read when it is needed.
+      if (dim && (!tensor || visible(*dim)))
+        type.shape->push_back(*dim);
+      else if (tensor)
+        type.shape->push_back(symbol_of_axis(node.outputs[i], static_cast<std::int64_t>(axis),
+                                             fmt::format("{}_{}", node.op, axis), 0));
+      else
+        type.shape->push_back(fresh_dim("item"));
     }
   }
 }
@@ -250,7 +256,8 @@ const std::vector<Value>& Builder::open(std::string_view name, const NamedTypes&
   for (const auto& [input_name, type] : inputs) {
     const Value input = new_value(unique_name(input_name), type);
     raw->inputs.push_back(input);
-    if (!type.shape) continue;
+    if (!type.shape || type.kind != ValueType::Kind::Tensor)
+      continue;  // what a sequence holds has no size to read
     for (std::size_t i = 0; i < type.shape->size(); ++i)
       if (const auto symbol = (*type.shape)[i].symbol_name())
         set_source(*symbol, Source{input, static_cast<std::int64_t>(i)});
