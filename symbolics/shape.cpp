@@ -82,17 +82,21 @@ Results ravel(Call& c) { return onnx::flatten_all(c, c.tensor("self")); }
 
 // ---- dims of size 1 ------------------------------------------------------------------------------------------------
 
-/// Removes those of the axes that have size 1. A dim of unknown size stays: it is dynamic because it varies.
-Value squeezed(Call& c, Value x, const Ints& axes) {
+/// Removes those of the axes that have size 1. The rank of the result cannot hang on a size: of dynamic ones those stay
+/// that are not 1 in the example inputs, and without `named` (the program asks for just these axes) all.
+Value squeezed(Call& c, Value x, const Ints& axes, bool named) {
   const Shape& shape = c.shape(x);
   Ints ones;
   for (const auto axis : axes) {
     if (axis >= static_cast<std::int64_t>(shape.size())) continue;
     const Dim& size = shape[at(axis)];
     if (size == 1) ones.push_back(axis);
-    // The rank of the result cannot hang on a size.
-    if (provably_equal(size, 1) == std::nullopt)
-      c.warn("takes the dynamic size `" + size.str() + "` as not being 1, where torch would drop the dim");
+    if (provably_equal(size, 1).has_value()) continue;
+    const std::string taken = "takes the dynamic size `" + size.str();
+    if (named && c.assume_one(size, taken + "` as being 1, as in the example inputs"))
+      ones.push_back(axis);
+    else
+      c.assume(taken + "` as not being 1, where torch would drop the dim");
   }
   return onnx::squeeze(c, x, ones);
 }
@@ -106,7 +110,7 @@ Results squeeze(Call& c) {
   Ints axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   if (c.has("dim")) axes = c.axes("dim", rank, true);
-  return squeezed(c, x, axes);
+  return squeezed(c, x, axes, c.has("dim"));
 }
 
 // aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)

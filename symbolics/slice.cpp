@@ -260,12 +260,12 @@ Value rolled(Call& c, Value x, std::int64_t axis, const Dim& shift) {
   if (shift.is_static() && size.is_static()) {
     if (size == 0) return x;
     cut = mod(-shift, size);
-  } else if (shift.lower_bound().value_or(-1) >= 0) {
+  } else if (shift.lower_bound().value_or(-1) >= 0 && provably_less(size, shift) == false) {
     cut = size - shift;
-  } else if (shift.upper_bound().value_or(1) <= 0) {
+  } else if (shift.upper_bound().value_or(1) <= 0 && provably_less(size, -shift) == false) {
     cut = -shift;
   } else {
-    c.reject("rolls by an amount whose sign is not known");
+    cut = mod(-shift, size);
   }
   if (cut == 0) return x;
   const Value result =

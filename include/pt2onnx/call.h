@@ -251,8 +251,10 @@ class Call {
 
   /// `why` completes the sentence "aten::op: ..."; lower case, no full stop; `advice` says what would work.
   [[noreturn]] void reject(std::string why, std::string advice = {}) const;
-  /// What the user should know of a translation that holds under a condition; same form as `why`.
-  void warn(std::string what);
+  /// What a translation takes for granted; same form as `why`. The user is told, or it is an error (--strict).
+  void assume(std::string what);
+  /// Whether a dynamic size is 1 in the example inputs. If so the model is made for that, as `what` tells the user.
+  bool assume_one(const Dim& size, std::string what);
   /// Case 4: expressible from `opset` on.
   [[noreturn]] void needs_opset(int opset, std::string why) const;
 

@@ -125,6 +125,10 @@ void add_translation_options(CLI::App& command, Options& options) {
       ->capture_default_str()
       ->type_name("DOMAIN")
       ->group("Translation");
+  command
+      .add_flag("--strict", options.strict,
+                "What a translation takes for granted, such as a size of the example, is an error")
+      ->group("Translation");
   add_repeatable(command, "--without", options.without,
                  "Do as if there were no mapping for this operator; repeatable")
       ->type_name("OP")

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,6 +33,7 @@ struct BoundInputs {
   std::vector<InputBinding> arguments;  // of the method, self left out
   std::vector<InputTensor> tensors;     // in the order of the graph's inputs
   SymbolSizes example_sizes;            // of every dynamic dim
+  std::set<std::string> pinned;         // symbols of which the model takes the example size for granted
   std::vector<std::string> chosen;      // symbols whose example size nothing told: any other will do
   std::vector<std::string> notes;       // what was decided for the user
 };

@@ -76,7 +76,6 @@ void Pipeline::refuse_unavailable() {
       {"--plugin", !options_.plugins.empty()},
       {"--keep-module", !options_.keep_modules.empty()},
       {"--keep-function", !options_.keep_functions.empty()},
-      {"--strict", options_.strict},
   };
   for (const auto& [option, asked] : unavailable)
     if (asked) halt(Status::Usage, fmt::format("{}: not available in this version", option));
@@ -178,6 +177,9 @@ InterpretOptions Pipeline::interpretation() const {
   interpretation.fold = options_.fold;
   interpretation.output_names = options_.output_names;
   interpretation.state = state_.bindings;
+  interpretation.example_sizes = bound_.example_sizes;
+  for (const std::string& symbol : bound_.chosen) interpretation.example_sizes.erase(symbol);  // says nothing
+  interpretation.strict = options_.strict;
   return interpretation;
 }
 
@@ -190,6 +192,7 @@ void Pipeline::translate(int opset) {
   report_.opset = opset;
 
   InterpretResult result = interpret_program();
+  bound_.pinned = result.pinned;
   report_.output_steps = result.output_steps;
   report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
   if (!result.findings.empty()) {

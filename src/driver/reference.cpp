@@ -76,7 +76,7 @@ std::vector<SymbolSizes> other_sizes(const BoundInputs& bound, const SymbolSizes
   const auto add = [&](const auto& is_chosen, const auto& changed) {
     SymbolSizes other = sizes;
     for (auto& [symbol, size] : other)
-      if (is_chosen(symbol)) size = changed(size);
+      if (is_chosen(symbol) && !bound.pinned.contains(symbol)) size = changed(size);
     if (other != sizes && std::find(combinations.begin(), combinations.end(), other) == combinations.end())
       combinations.push_back(std::move(other));
   };

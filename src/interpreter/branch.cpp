@@ -123,8 +123,7 @@ bool dynamic_if(Machine& m, Value condition, std::optional<bool> when_filled, co
 
   // Special care for nothing (`if n > 0: x = x.reshape(n, -1)`): tensors without elements are given another rank there.
   if (when_filled && std::any_of(cells.begin(), cells.end(), has_open_rank)) {
-    m.warn(fmt::format(
-        "the branch at {} gives an empty tensor another rank; the model treats it as any other", m.here()));
+    m.assume(node.op->name, "gives an empty tensor another rank; the model treats it as any other");
     outputs = m.run_block(node.blocks[*when_filled ? 0 : 1], frame);
     return true;
   }

@@ -226,12 +226,11 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
   if (found.rule) {
     try {
       auto values = apply(registry_, *found.rule, builder_, schema, arguments, unused_outputs()).values;
-      for (const auto& warning : builder_.take_warnings())
-        warn(fmt::format("{}: `{}`: {}", here(), name, warning));
+      for (const auto& assumption : builder_.take_assumptions()) assume(std::string(name), assumption);
       return values;
     } catch (const Rejection& rejection) {
       builder_.rollback(checkpoint);
-      builder_.take_warnings();
+      builder_.take_assumptions();
       if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
       report_rejection(std::string(name), rejection, schema.text);
       return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -57,8 +58,10 @@ struct InterpretOptions {
   bool fold = true;
   std::vector<std::string> output_names;
   std::vector<StateBinding> state;
-  std::int64_t unroll_limit = 4096;               // trips of a loop
-  std::size_t fold_bytes = std::size_t{1} << 20;  // a folded result may always have this size
+  std::map<std::string, std::int64_t> example_sizes;  // of dynamic dims, by name
+  bool strict = false;                                // what a translation takes for granted is an error
+  std::int64_t unroll_limit = 4096;                   // trips of a loop
+  std::size_t fold_bytes = std::size_t{1} << 20;      // a folded result may always have this size
   /// Told of each tensor as an operator gives it: for comparing two runs of the same program step by step.
   std::function<void(const program::Node& node, std::size_t output, const Value& value)> observe;
 };
@@ -66,6 +69,7 @@ struct InterpretOptions {
 struct InterpretResult {
   std::vector<Finding> findings;
   std::vector<std::string> warnings;
+  std::set<std::string> pinned;  // dynamic dims of which the model takes the example size for granted
   std::vector<std::optional<double>>
       output_steps;  // of outputs that were dequantized: the step of their scale
   /// Attributes of modules (path of the module, name) that were assigned a tensor and are not among the state.

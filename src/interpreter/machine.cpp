@@ -51,7 +51,9 @@ Machine::Machine(const program::Program& program, const Registry& registry, cons
       builder_(model, catalog, options.fold ? &folder : nullptr),
       tensors_(builder_, journal_, [this](const ViewStep& step, Value input) {
         return replay_view(builder_, registry_, step, input);
-      }) {}
+      }) {
+  builder_.set_examples(options.example_sizes);
+}
 
 InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
   std::vector<Datum> arguments{from_literal(Literal{program_.root})};
@@ -73,6 +75,7 @@ InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
   } catch (const Rejection& e) {
     report_rejection(node_ ? node_->op->name : "graph", e, {});
   }
+  result_.pinned = builder_.pinned();
   return std::move(result_);
 }
 
@@ -369,6 +372,13 @@ std::string Machine::here() const {
 
 void Machine::warn(std::string message) {
   if (warned_.try_emplace(message, true).second) result_.warnings.push_back(std::move(message));
+}
+
+void Machine::assume(const std::string& op, const std::string& what) {
+  if (options_.strict)
+    report(op, what, {"leave out --strict if that holds for every input"});
+  else
+    warn(fmt::format("{}: `{}` {}", here(), op, what));
 }
 
 void Machine::report(std::string op, std::string reason, std::vector<std::string> advice,

@@ -68,6 +68,8 @@ class Machine {
   Value number_value(const Scalar& scalar);
 
   void warn(std::string message);
+  /// Something that the operator `op` here takes for granted: a warning, or a finding under --strict.
+  void assume(const std::string& op, const std::string& what);
   /// A module assigns a tensor to its own attribute.
   void note_assignment(const std::string& module_path, const std::string& attribute);
   /// Records a finding at the node that runs now.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,9 +100,15 @@ class Builder {
   bool made_here(Value v) const { return !v.constant() && v.info()->scope == scopes_.back().id; }
   bool visible(const Dim& dim) const;
 
-  /// Kept until the dispatch asks for them (Call::warn).
-  void warn(std::string what) { warnings_.push_back(std::move(what)); }
-  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
+  /// Kept until the dispatch asks for them (Call::assume).
+  void assume(std::string what) { assumptions_.push_back(std::move(what)); }
+  std::vector<std::string> take_assumptions() { return std::exchange(assumptions_, {}); }
+
+  /// Sizes of dynamic dims in the example inputs, by the names of the dims.
+  void set_examples(std::map<std::string, std::int64_t> sizes) { example_sizes_ = std::move(sizes); }
+  /// Whether the size is `value` there; if so its dims are pinned: the model is right for these sizes only.
+  bool pin(const Dim& size, std::int64_t value);
+  const std::set<std::string>& pinned() const { return pinned_; }
 
   // -- rollback --
   struct Checkpoint {
@@ -136,7 +143,9 @@ class Builder {
   const OpCatalog& catalog_;
   Folder* folder_;
   OriginRef origin_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> assumptions_;
+  std::map<std::string, std::int64_t> example_sizes_;
+  std::set<std::string> pinned_;
   std::vector<Scope> scopes_;
   int last_scope_ = 0;
   std::unordered_map<std::string, int> used_names_;

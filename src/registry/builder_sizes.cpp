@@ -93,6 +93,16 @@ void Builder::assume_type(Value v, const ValueType& type) {
   }
 }
 
+bool Builder::pin(const Dim& size, std::int64_t value) {
+  const auto example = size.evaluate([this](const std::string& symbol) -> std::optional<std::int64_t> {
+    const auto it = example_sizes_.find(symbol);
+    return it == example_sizes_.end() ? std::nullopt : std::optional(it->second);
+  });
+  if (example != value) return false;
+  for (std::string& symbol : size.symbols()) pinned_.insert(std::move(symbol));
+  return true;
+}
+
 Value Builder::int_vector(std::initializer_list<std::int64_t> ints) {
   return constant(
       Tensor::of_ints(std::span(ints.begin(), ints.size()), {static_cast<std::int64_t>(ints.size())}));

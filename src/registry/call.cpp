@@ -454,7 +454,13 @@ const ValueInfo::Quantization& Call::quantization(Value v) const {
 
 // ---- Call: refusal ---------------------------------------------------------------------------------------------------
 
-void Call::warn(std::string what) { builder_.warn(std::move(what)); }
+void Call::assume(std::string what) { builder_.assume(std::move(what)); }
+
+bool Call::assume_one(const Dim& size, std::string what) {
+  if (!builder_.pin(size, 1)) return false;
+  assume(std::move(what));
+  return true;
+}
 
 void Call::reject(std::string why, std::string advice) const {
   Rejection rejection(std::move(why));

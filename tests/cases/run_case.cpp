@@ -239,6 +239,7 @@ Translation translate_case(const Case& c, TorchModule& module, int opset, bool d
   translation.model.opset = opset;
   InterpretOptions options;
   options.opset = opset;
+  options.example_sizes = assignment(c.inputs, false);
   translation.findings = interpret(module.program(), bindings, registry, onnx_catalog(), module.folder(),
                                    options, translation.model)
                              .findings;

@@ -216,6 +216,25 @@ TEST(Export, NamesOfInputsAndOutputs) {
   EXPECT_EQ(run.json()["outputs"][1]["name"], "difference");
 }
 
+TEST(Export, WhatIsTakenForGrantedIsSaidOrAnError) {
+  const TemporaryModule module(
+      {"def forward(self, x):\n    return x.squeeze(0).sum(0)\n", {}, {}, {}, {}, {}, false});
+  const TemporaryFolder folder;
+  const Strings arguments{"export",   module.path(), "-o",        folder.file("m.onnx"),
+                          "--input",  "[1,3,4]",     "--dynamic", "all",
+                          "--format", "json"};
+  const auto run = run_cli(arguments);
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_THAT(run.json()["warnings"].dump(), HasSubstr("as being 1, as in the example inputs"));
+
+  Strings strict = arguments;
+  strict.emplace_back("--strict");
+  const auto refused = run_cli(strict);
+  EXPECT_EQ(refused.code, 3) << refused.out << refused.err;
+  EXPECT_THAT(refused.json()["findings"].dump(), HasSubstr("as being 1, as in the example inputs"));
+  EXPECT_THAT(refused.json()["findings"][0]["locations"].dump(), HasSubstr("line"));
+}
+
 TEST(Export, RandomModuleIsNotCompared) {
   const TemporaryModule module(
       {"def forward(self, x):\n    return x + torch.rand_like(x)\n", {}, {}, {}, {}, {}, false});
