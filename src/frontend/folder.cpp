@@ -100,7 +100,9 @@ std::vector<std::shared_ptr<const program::Schema>> TorchFolder::overloads(std::
 
 namespace pt2onnx {
 
-std::unique_ptr<Folder> torch_folder() {
+std::unique_ptr<Folder> torch_folder(const LoadOptions& options) {
+  frontend::load_libraries(options.libraries);
+  frontend::register_schemas(options.op_schemas);
   frontend::register_stand_ins({});  // torchvision's operators are part of the catalogue
   return std::make_unique<frontend::TorchFolder>();
 }

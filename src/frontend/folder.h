@@ -17,6 +17,7 @@ class TorchFolder final : public Folder {
   std::shared_ptr<const program::Schema> schema(std::string_view name, std::string_view overload) override;
   bool exists(std::string_view name, std::string_view overload) override;
   std::vector<std::shared_ptr<const program::Schema>> overloads(std::string_view name) override;
+  std::vector<std::string> names() override { return operators_.names(); }
 
   TypeTable& types() { return types_; }
   OperatorTable& operators() { return operators_; }

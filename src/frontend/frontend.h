@@ -63,8 +63,9 @@ std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const Loa
 /// Version of the linked libtorch, "2.13.0".
 std::string torch_version();
 
-/// A folder without a module, for the catalogue of operators (ops, schema, explain).
-std::unique_ptr<Folder> torch_folder();
+/// A folder without a module, for the catalogue of operators (ops, schema, explain): those of libtorch, torchvision and
+/// what the options bring. Throws UsageError.
+std::unique_ptr<Folder> torch_folder(const LoadOptions& options = {});
 
 /// Reads example values: `.npz` (arrays by name) or a `.pt` that holds a tensor, tuple, list or dict of tensors.
 /// Names are those in the file; positional ones are "in_0", "in_1", ...

@@ -1,5 +1,6 @@
 #include "frontend/operators.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace pt2onnx::frontend {
@@ -85,6 +86,14 @@ std::vector<TorchOperator*> OperatorTable::overloads(std::string_view name) {
   std::vector<TorchOperator*> out;
   for (const auto& entry : named(name)) out.push_back(entry.get());
   return out;
+}
+
+std::vector<std::string> OperatorTable::names() {
+  std::vector<std::string> names;
+  for (const auto& op : torch::jit::getAllOperators()) names.push_back(op->schema().name());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 TorchOperator& OperatorTable::of(const torch::jit::Operator& op) {

@@ -31,6 +31,8 @@ class OperatorTable {
   /// Null when there is no such overload.
   TorchOperator* find(std::string_view name, std::string_view overload);
   std::vector<TorchOperator*> overloads(std::string_view name);
+  /// Of all operators that are registered, sorted, each once.
+  static std::vector<std::string> names();
   /// The overload that a node uses.
   TorchOperator& of(const torch::jit::Operator& op);
 

@@ -38,6 +38,8 @@ class Folder {
   virtual bool exists(std::string_view name, std::string_view overload) = 0;
   /// All overloads of an operator.
   virtual std::vector<std::shared_ptr<const program::Schema>> overloads(std::string_view name) = 0;
+  /// The names of all operators, without overloads, sorted.
+  virtual std::vector<std::string> names() { return {}; }
 };
 
 }  // namespace pt2onnx
