@@ -248,6 +248,9 @@ Adaptive read_adaptive(Call& c, std::size_t spatial) {
   pool.input = c.sizes_of(pool.x.value);
   pool.output = c.sizes("output_size");
   if (pool.output.size() == 1) pool.output.resize(spatial, pool.output[0]);
+  if (pool.output.size() != spatial)
+    c.reject("`output_size` has " + std::to_string(pool.output.size()) + " entries, not " +
+             std::to_string(spatial));
   return pool;
 }
 

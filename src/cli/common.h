@@ -37,11 +37,15 @@ struct OutputOptions {
 CLI::Validator one_of(std::vector<std::string> words);
 void add_output_options(CLI::App& command, OutputOptions& output);
 void add_report_option(CLI::App& command, OutputOptions& output);
-/// --method, --op-schema, --load-library: what loading a file needs.
+/// --op-schema, --load-library: where operators from outside PyTorch come from.
+void add_operator_options(CLI::App& command, Options& options);
+/// Those, --method, --training: what loading a file needs.
 void add_load_options(CLI::App& command, Options& options);
 /// --input, --input-data, --dynamic: what the arguments of the method are.
 void add_input_options(CLI::App& command, Options& options);
-/// --unsupported, --custom-domain, --without, --no-fold, --no-optimize, --training: how to translate.
+/// --without: what the dictionary holds.
+void add_dictionary_options(CLI::App& command, Options& options);
+/// That, --unsupported, --custom-domain, --no-fold, --no-optimize: how to translate.
 void add_translation_options(CLI::App& command, Options& options);
 /// --rtol, --atol, --ort-library.
 void add_comparison_options(CLI::App& command, Options& options);

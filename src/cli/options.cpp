@@ -43,11 +43,7 @@ void add_report_option(CLI::App& command, OutputOptions& output) {
       ->group("Output");
 }
 
-void add_load_options(CLI::App& command, Options& options) {
-  command.add_option("--method", options.method, "Method of the module")
-      ->capture_default_str()
-      ->type_name("NAME")
-      ->group("Loading");
+void add_operator_options(CLI::App& command, Options& options) {
   add_repeatable(
       command, "--op-schema", options.op_schemas,
       "Signature of an operator from outside PyTorch: 'ns::op(Tensor x, int k) -> Tensor'; repeatable")
@@ -56,6 +52,14 @@ void add_load_options(CLI::App& command, Options& options) {
   add_repeatable(command, "--load-library", options.libraries, "Library that registers operators; repeatable")
       ->type_name("LIB.so")
       ->group("Loading");
+}
+
+void add_load_options(CLI::App& command, Options& options) {
+  command.add_option("--method", options.method, "Method of the module")
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group("Loading");
+  add_operator_options(command, options);
   command.add_flag("--training", options.training, "Keep training mode instead of exporting as eval")
       ->group("Loading");
 }
@@ -107,6 +111,13 @@ void add_opset_option(CLI::App& command, Options& options) {
       ->group("Translation");
 }
 
+void add_dictionary_options(CLI::App& command, Options& options) {
+  add_repeatable(command, "--without", options.without,
+                 "Do as if there were no mapping for this operator; repeatable")
+      ->type_name("OP")
+      ->group("Translation");
+}
+
 void add_translation_options(CLI::App& command, Options& options) {
   command
       .add_option_function<std::string>(
@@ -129,10 +140,7 @@ void add_translation_options(CLI::App& command, Options& options) {
       .add_flag("--strict", options.strict,
                 "What a translation takes for granted, such as a size of the example, is an error")
       ->group("Translation");
-  add_repeatable(command, "--without", options.without,
-                 "Do as if there were no mapping for this operator; repeatable")
-      ->type_name("OP")
-      ->group("Translation");
+  add_dictionary_options(command, options);
   command
       .add_flag_callback(
           "--no-fold", [&options] { options.fold = false; },

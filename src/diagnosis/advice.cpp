@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "diagnosis/kernel_contract.h"
 #include "diagnosis/signature.h"
 
 namespace pt2onnx {
@@ -45,7 +46,7 @@ std::string mapping_text(std::string_view name, const program::Schema& schema, c
 
 std::string custom_advice(std::string_view name, const program::Schema* schema,
                           const AdviceContext& context) {
-  const std::string node = is_known(schema) ? custom_node_text(name, *schema, context.custom_domain)
+  const std::string node = is_known(schema) ? text_of(kernel_contract(*schema, context.custom_domain))
                                             : fmt::format("{}::{}", context.custom_domain, base_of(name));
   return fmt::format(
       "pass `--unsupported custom` to export it as the node `{}`; that is the first half only: the runtime "
@@ -144,16 +145,6 @@ bool is_torch_namespace(std::string_view name) {
                                                          "torchvision",
                                                          "torchaudio"};
   return std::find(kNamespaces.begin(), kNamespaces.end(), name) != kNamespaces.end();
-}
-
-std::string custom_node_text(std::string_view name, const program::Schema& schema, std::string_view domain) {
-  std::string inputs, attributes;
-  for (const auto& argument : schema.arguments) {
-    std::string& list = holds_tensors(argument.type) ? inputs : attributes;
-    list += (list.empty() ? "" : ", ") + argument.name;
-  }
-  return fmt::format("{}::{}({}{})", domain, base_of(name), inputs,
-                     attributes.empty() ? "" : fmt::format("; {}", attributes));
 }
 
 Advice advise_unmapped(std::string_view name, std::string_view overload, const program::Schema* schema,

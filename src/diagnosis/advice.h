@@ -53,7 +53,4 @@ std::vector<OnnxWord> onnx_words_for(std::string_view name, const program::Schem
 /// Whether operators of that namespace come with PyTorch or torchvision.
 bool is_torch_namespace(std::string_view name);
 
-/// "aten::foo(Tensor self, int k)" as a custom node: "custom::foo(self; k=...)".
-std::string custom_node_text(std::string_view name, const program::Schema& schema, std::string_view domain);
-
 }  // namespace pt2onnx

@@ -1,26 +1,18 @@
 #include "driver/lookup.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "diagnosis/near_names.h"
 #include "driver/findings.h"
 #include "frontend/frontend.h"
-#include "interpreter/machine.h"
-#include "pt2onnx/registry.h"
+#include "interpreter/operator_kind.h"
 #include "verify/runtime.h"
 
 namespace pt2onnx {
 namespace {
-
-Registry registry_of(const Options& options) {
-  Registry registry = options.registry ? *options.registry : builtin_registry();
-  for (const std::string& name : options.without) registry.remove(name);
-  return registry;
-}
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -38,36 +30,36 @@ bool glob(std::string_view text, std::string_view pattern) {
          glob(text.substr(1), pattern.substr(1));
 }
 
-std::string with_namespace(const std::string& name) {
-  return name.find("::") == std::string::npos ? "aten::" + name : name;
-}
+bool is_private(std::string_view name) { return name.find("::_") != std::string_view::npos; }
+bool is_backward(std::string_view name) { return name.find("backward") != std::string_view::npos; }
+std::string_view space_of(std::string_view name) { return name.substr(0, name.find("::")); }
 
-/// The name under which the dictionary has the operator: in-place forms are looked up as their functional ones.
-std::string functional(const Registry& registry, const std::string& name) {
-  if (name.ends_with('_') && registry.rules(name).empty()) return name.substr(0, name.size() - 1);
-  return name;
-}
+/// What the list shows of its own accord: what a model calls.
+class Visible {
+ public:
+  Visible(const OperatorGuide& guide, const OpFilter& filter) : guide_(guide), filter_(filter) {}
 
-std::vector<std::string> near_operators(const std::string& name, const Registry& registry) {
-  return near_names(name, registry.names());
-}
+  bool operator()(const std::string& name) const {
+    const auto space = space_of(name);
+    if (!filter_.space.empty() ? space != filter_.space : !is_usual(space)) return false;
+    if (filter_.all) return true;
+    if (is_private(name) && filter_.pattern.find("::_") == std::string::npos && !filter_.pattern.starts_with('_'))
+      return false;
+    if (is_backward(name) && !is_backward(filter_.pattern)) return false;
+    const auto overloads = guide_.folder().overloads(name);
+    if (overloads.empty()) return true;
+    return std::any_of(overloads.begin(), overloads.end(), [&](const auto& schema) {
+      return takes_tensors(*schema) && functional_name(*schema) == name;
+    });
+  }
 
-Explanation unknown(Explanation explanation, const Registry& registry) {
-  explanation.status = "unknown";
-  const auto near = near_operators(explanation.op, registry);
-  explanation.reason = fmt::format("libtorch has no operator `{}`", explanation.op);
-  if (!near.empty())
-    explanation.advice.push_back(fmt::format("names that are near: {}", fmt::join(near, ", ")));
-  const auto [name, overload] = split_overload(explanation.op);
-  if (is_torch_namespace(std::string_view(name).substr(0, name.find("::")))) return explanation;
-  explanation.which = Case::UserOp;
-  explanation.advice.push_back(fmt::format(
-      "for an operator of a library of your own, tell its signature (`--op-schema '{}(Tensor x) -> Tensor'`) "
-      "or load the "
-      "library (`--load-library LIB.so`), and pass `--unsupported custom` to export it as a custom node",
-      name));
-  return explanation;
-}
+ private:
+  static bool is_usual(std::string_view space) {
+    return space == "aten" || space == "torchvision" || !is_torch_namespace(space);
+  }
+  const OperatorGuide& guide_;
+  const OpFilter& filter_;
+};
 
 }  // namespace
 
@@ -76,65 +68,34 @@ bool matches(std::string_view name, std::string_view pattern) {
   return std::search(name.begin(), name.end(), pattern.begin(), pattern.end(), same_letter) != name.end();
 }
 
-std::vector<OpStatus> list_ops(const std::string& pattern, const Options& options) {
-  const Registry registry = registry_of(options);
-  std::vector<OpStatus> ops;
-  for (const std::string& name : registry.names()) {
-    if (!matches(name, pattern)) continue;
-    const int since = registry.rules(name).front()->since;
-    ops.push_back({name, since <= options.opset ? "mapped" : "later-opset", since});
+OpList list_ops(const OpFilter& filter, const Options& options) {
+  const OperatorGuide guide(options);
+  std::vector<std::string> visible, matching;
+  std::copy_if(guide.names().begin(), guide.names().end(), std::back_inserter(visible), Visible(guide, filter));
+  std::copy_if(visible.begin(), visible.end(), std::back_inserter(matching),
+               [&](const std::string& name) { return matches(name, filter.pattern); });
+  OpList list;
+  if (matching.empty()) {
+    constexpr std::size_t kNear = 10;
+    list.is_exact = false;
+    matching = near_names(guide.full_name(filter.pattern), visible, kNear);
   }
-  return ops;
-}
-
-Explanation explain(const std::string& asked, const Options& options) {
-  const Registry registry = registry_of(options);
-  const auto folder = torch_folder();
-  const OpCatalog& catalog = onnx_catalog();
-
-  Explanation explanation;
-  explanation.op = with_namespace(asked);
-  explanation.opset = options.opset;
-  const auto [name, overload] = split_overload(explanation.op);
-  const std::string base = functional(registry, name);
-  const auto schema = folder->schema(name, overload);
-  for (const auto& one : folder->overloads(name)) explanation.schemas.push_back(one->text);
-  if (schema) explanation.onnx = onnx_words_for(base, *schema, catalog);
-
-  const auto found = registry.find(base, overload, options.opset);
-  if (found.rule) {
-    explanation.status = "mapped";
-    explanation.since = registry.rules(found.rule->name).front()->since;
-    explanation.reason = fmt::format("`{}` has a symbolic function ({}), good from opset {} on",
-                                     found.rule->name, found.rule->origin, found.rule->since);
-    return explanation;
+  for (const std::string& name : matching) {
+    const auto standing = guide.standing(name);
+    if (!filter.status || *filter.status == standing.status)
+      list.ops.push_back({name, standing.status, standing.since});
   }
-  if (!found.later && !find_builtins(name).empty()) {
-    explanation.status = "mapped";
-    explanation.since = kMinOpset;
-    explanation.reason = fmt::format("`{}` is computed while the program is interpreted", name);
-    return explanation;
-  }
-  if (!found.later && !schema) return unknown(std::move(explanation), registry);
-
-  Advice advice = advise_unmapped(base, overload, schema.get(),
-                                  {registry, catalog, options.opset, options.custom_domain});
-  explanation.status = found.later ? "later-opset" : "missing";
-  explanation.which = advice.which;
-  explanation.since = found.later;
-  explanation.reason = std::move(advice.reason);
-  explanation.advice = std::move(advice.advice);
-  return explanation;
+  return list;
 }
 
 SchemaLookup lookup_schema(const std::string& asked, const Options& options) {
+  const OperatorGuide guide(options);
   SchemaLookup result;
-  result.op = with_namespace(asked);
+  result.op = guide.full_name(asked);
   const auto [name, overload] = split_overload(result.op);
-  const auto folder = torch_folder();
-  for (const auto& schema : folder->overloads(name))
+  for (const auto& schema : guide.folder().overloads(name))
     if (overload.empty() || schema->overload == overload) result.schemas.push_back(schema->text);
-  if (result.schemas.empty()) result.near = near_operators(name, registry_of(options));
+  if (result.schemas.empty()) result.near = guide.near(name);
   return result;
 }
 

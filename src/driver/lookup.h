@@ -5,37 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/advice.h"
+#include "driver/operator_guide.h"
 #include "emitter/emitter.h"
 #include "pt2onnx/convert.h"
-#include "pt2onnx/diagnosis.h"
 
 namespace pt2onnx {
 
-struct OpStatus {
-  std::string op;      // "aten::add", or with overload where it has a row of its own
-  std::string status;  // "mapped", "later-opset"
-  int since = 0;       // the first opset with a rule
+struct OpFilter {
+  std::string pattern;                 // part of a name; case does not count, `*` stands for anything
+  std::string space;                   // a namespace; empty: aten, torchvision and those of the user
+  std::optional<OpStatus> status;
+  bool all = false;  // private and backward operators too, and those on Python values
 };
-
-/// The registered operators whose name contains the pattern (case does not count, `*` stands for anything); all for
-/// an empty one.
-std::vector<OpStatus> list_ops(const std::string& pattern, const Options& options);
-
-struct Explanation {
+struct ListedOp {
   std::string op;
-  int opset = 0;
-  std::string status;  // "mapped", "decomposed", "later-opset", "missing", "unknown"
-  std::optional<Case> which;
-  std::optional<int> since;
-  std::vector<OnnxWord> onnx;  // operators of the standard that fit by name and signature
-  std::string reason;
-  std::vector<std::string> advice;
-  std::vector<std::string> schemas;
+  OpStatus status = OpStatus::Missing;
+  std::optional<int> since;  // the first opset with a mapping
 };
-
-/// `name` as users write it: "asinh", "aten::asinh", "aten::add.Tensor".
-Explanation explain(const std::string& name, const Options& options);
+struct OpList {
+  std::vector<ListedOp> ops;
+  bool is_exact = true;  // false: nothing matches the pattern, these are near to it
+};
+OpList list_ops(const OpFilter& filter, const Options& options);
 
 struct SchemaLookup {
   std::string op;                    // with its namespace

@@ -23,7 +23,7 @@ class OnnxCatalog final : public OpCatalog {
  public:
   const OpSignature* find(std::string_view domain, std::string_view op, int opset) const override;
   std::optional<int> since(std::string_view op) const override;
-  std::vector<std::string> names() const override;
+  const std::vector<std::string>& names() const override;
   int newest_opset() const override;
   std::vector<Inferred> infer(const Node& node, int opset) const override;
 

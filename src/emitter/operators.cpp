@@ -28,11 +28,14 @@ std::vector<OnnxOperator> onnx_operators() {
   return result;
 }
 
-std::vector<std::string> OnnxCatalog::names() const {
-  std::vector<std::string> names;
-  for (const OnnxOperator& op : onnx_operators())
-    if (op.domain.empty() && !op.deprecated) names.push_back(op.name);
-  return names;
+const std::vector<std::string>& OnnxCatalog::names() const {
+  static const auto kNames = [] {
+    std::vector<std::string> names;
+    for (const OnnxOperator& op : onnx_operators())
+      if (op.domain.empty() && !op.deprecated) names.push_back(op.name);
+    return names;
+  }();
+  return kNames;
 }
 
 }  // namespace pt2onnx

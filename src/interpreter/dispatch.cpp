@@ -7,6 +7,7 @@
 
 #include "core/names.h"
 #include "interpreter/machine.h"
+#include "interpreter/operator_kind.h"
 #include "registry/apply.h"
 #include "registry/literal.h"
 
@@ -18,10 +19,6 @@ using program::Schema;
 using program::SchemaArgument;
 
 bool writes(const SchemaArgument& argument) { return argument.alias && argument.alias->is_write; }
-bool writes(const Schema& schema) {
-  return std::any_of(schema.arguments.begin(), schema.arguments.end(),
-                     [](const auto& a) { return writes(a); });
-}
 
 /// The argument that a result may share memory with; schemas name at most one.
 std::optional<std::size_t> aliased_argument(const Schema& schema, std::size_t result) {
@@ -67,21 +64,6 @@ bool is_scalar_type(const program::TypeRef& type) {
   return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
 }
 
-/// Memory that nobody has written: libtorch would give whatever lies there, and a file must not hold that.
-bool leaves_unset(std::string_view name) {
-  return name.starts_with("aten::empty") || name.starts_with("aten::new_empty");
-}
-
-/// Whether it computes with tensors at all: an operator on Python values is none of the dictionary's business.
-bool takes_tensors(const Schema& schema) {
-  const auto mentions = [](const std::vector<SchemaArgument>& arguments) {
-    return std::any_of(arguments.begin(), arguments.end(), [](const SchemaArgument& a) {
-      return a.type && a.type->text.find("Tensor") != std::string::npos;
-    });
-  };
-  return schema.is_variadic || mentions(schema.arguments) || mentions(schema.returns);
-}
-
 std::string qualified(const Schema& schema) {
   return schema.overload.empty() ? schema.name : schema.name + "." + schema.overload;
 }
@@ -95,16 +77,15 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
     if (!tainted) report(node.op->name, "is a construct of TorchScript that pt2onnx does not translate");
     return false;
   }
-  const bool in_place = writes(*schema);
+  const bool in_place = writes_arguments(*schema);
 
   // The functional form: `add_` is `add`, and an out= overload is its own function with one argument too many.
   std::shared_ptr<const Schema> functional = schema;
-  if (in_place && schema->name.ends_with('_') && !schema->name.ends_with("__")) {
+  if (const std::string name = functional_name(*schema); name != schema->name) {
     auto& cached = functional_[qualified(*schema)];
     if (!cached) {
       // The schema of the functional form may name its arguments otherwise (`dropout(input)`, `dropout_(self)`); in
       // position they agree. Some in-place operators have no functional form: theirs is named as it would be.
-      const std::string name = schema->name.substr(0, schema->name.size() - 1);
       if (folder_.exists(name, schema->overload)) cached = folder_.schema(name, schema->overload);
       if (!cached || cached->arguments.size() != schema->arguments.size()) {
         auto copy = std::make_shared<Schema>(*schema);

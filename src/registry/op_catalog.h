@@ -45,7 +45,7 @@ class OpCatalog {
   virtual std::optional<int> since(std::string_view op) const = 0;
 
   /// The names of all operators of the standard domain, sorted, deprecated ones left out.
-  virtual std::vector<std::string> names() const { return {}; }
+  virtual const std::vector<std::string>& names() const = 0;
 
   /// The newest opset of the standard domain.
   virtual int newest_opset() const = 0;

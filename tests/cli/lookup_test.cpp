@@ -93,6 +93,31 @@ TEST(Ops, ReadsTheRegistry) {
   for (const auto& op : document["ops"]) EXPECT_EQ(op["status"], "later-opset") << op;
 }
 
+TEST(Ops, FiltersAndNearNames) {
+  const auto names = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "ops");
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const auto run = run_cli(arguments);
+    EXPECT_EQ(run.code, 0) << run.err;
+    std::vector<std::string> names;
+    const auto document = run.json();
+    for (const auto& op : document["ops"]) names.push_back(op["op"]);
+    return names;
+  };
+  using ::testing::Contains;
+  using ::testing::Each;
+  using ::testing::Not;
+  EXPECT_THAT(names({"nms"}), Contains("torchvision::nms"));
+  EXPECT_THAT(names({"--status", "missing"}), Not(Contains("aten::asinh")));
+  EXPECT_THAT(names({"asinh", "--status", "missing", "--without", "aten::asinh"}), Contains("aten::asinh"));
+  EXPECT_THAT(names({"--namespace", "torchvision"}), Each(::testing::StartsWith("torchvision::")));
+  EXPECT_THAT(names({"grid_samplr"}), Contains("aten::grid_sampler"));
+  EXPECT_THAT(names({"relu"}), Not(Contains("aten::relu_")));
+  EXPECT_THAT(names({"relu", "--all"}), Contains("aten::relu_"));
+  EXPECT_THAT(names({"sigmoid"}), Not(Contains("aten::sigmoid_backward")));
+  EXPECT_THAT(names({"sigmoid_backward"}), Contains("aten::sigmoid_backward"));
+}
+
 TEST(Explain, EachStatus) {
   const auto explained = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "explain");
@@ -124,6 +149,20 @@ TEST(Explain, EachStatus) {
   const auto user = explained({"mylib::foo"});
   EXPECT_EQ(user["status"], "unknown");
   EXPECT_EQ(user["case"], 3);
+  EXPECT_TRUE(user["custom_node"].is_null());
+
+  const auto known = explained({"my::op", "--op-schema", "my::op(Tensor x, Tensor? m, float[] s, bool k=False) -> Tensor"});
+  EXPECT_EQ(known["status"], "missing");
+  EXPECT_EQ(known["case"], 3);
+  EXPECT_EQ(known["custom_node"]["domain"], "custom");
+  EXPECT_EQ(known["custom_node"]["inputs"][1],
+            nlohmann::json::parse(R"({"name":"m","optional":true,"list":false})"));
+  EXPECT_EQ(known["custom_node"]["attributes"][0],
+            nlohmann::json::parse(R"({"name":"s","kind":"floats","optional":false})"));
+
+  const auto misspelt = explained({"grid_samplr"});
+  EXPECT_EQ(misspelt["status"], "unknown");
+  EXPECT_EQ(misspelt["near"][0], "aten::grid_sampler");
 }
 
 TEST(Schema, AllOverloadsOrTheNearNames) {

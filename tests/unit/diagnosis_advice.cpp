@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "diagnosis/kernel_contract.h"
+
 namespace pt2onnx {
 namespace {
 
@@ -33,11 +35,7 @@ class SmallCatalog final : public OpCatalog {
     const auto it = ops_.find(std::string(op));
     return it == ops_.end() ? std::nullopt : std::optional(it->second.since);
   }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> names;
-    for (const auto& [name, op] : ops_) names.push_back(name);
-    return names;
-  }
+  const std::vector<std::string>& names() const override { return names_; }
   int newest_opset() const override { return 28; }
   std::vector<Inferred> infer(const Node&, int) const override { return {}; }
 
@@ -51,8 +49,10 @@ class SmallCatalog final : public OpCatalog {
     op.outputs.push_back({"Y", {}, "T", false, false});
     op.attributes = std::move(attributes);
     ops_[name] = std::move(op);
+    names_.push_back(name);
   }
   std::map<std::string, OpSignature> ops_;
+  std::vector<std::string> names_;
 };
 
 program::TypeRef type(program::TypeKind kind) {
@@ -91,7 +91,7 @@ TEST_F(AdviceTest, CaseOneNamesTheOperatorAndPrintsTheRow) {
   EXPECT_EQ(advice.which, Case::DictionaryGap);
   EXPECT_THAT(advice.reason, HasSubstr("`Asinh` since opset 9"));
   EXPECT_THAT(advice.advice.front(), HasSubstr(R"({"aten::asinh", 9, unary<"Asinh">})"));
-  EXPECT_THAT(advice.advice.back(), HasSubstr("`custom::asinh(self)`"));
+  EXPECT_THAT(advice.advice.back(), HasSubstr("`custom::asinh(self) -> Tensor`"));
 }
 
 TEST_F(AdviceTest, NamesAreComparedWithoutFamilyAndDims) {
@@ -127,7 +127,7 @@ TEST_F(AdviceTest, CaseTwoKeepsToWhatIsTrue) {
 TEST_F(AdviceTest, CaseThreeForOtherLibraries) {
   const auto s = schema("mylib::foo", {"x"}, {"k"});
   EXPECT_EQ(advise(&s, "mylib::foo").which, Case::UserOp);
-  EXPECT_EQ(custom_node_text("mylib::foo", s, "custom"), "custom::foo(x; k)");
+  EXPECT_EQ(text_of(kernel_contract(s, "custom")), "custom::foo(x; k: int) -> Tensor");
   const Advice unknown = advise(nullptr, "mylib::foo");
   EXPECT_EQ(unknown.which, Case::UserOp);
   EXPECT_THAT(unknown.advice.front(), HasSubstr("--op-schema 'mylib::foo("));

@@ -1,0 +1,236 @@
+#include "driver/operator_guide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <sstream>
+
+#include "diagnosis/near_names.h"
+#include "diagnosis/signature.h"
+#include "driver/child_process.h"
+#include "driver/findings.h"
+#include "emitter/emitter.h"
+#include "frontend/frontend.h"
+#include "interpreter/machine.h"
+#include "interpreter/operator_kind.h"
+#include "registry/trial.h"
+
+namespace pt2onnx {
+namespace {
+
+Registry without(Registry registry, const std::vector<std::string>& hidden) {
+  for (const std::string& name : hidden) registry.remove(name);
+  return registry;
+}
+
+bool has_tensor_argument(const program::Schema& schema) {
+  return std::any_of(schema.arguments.begin(), schema.arguments.end(),
+                     [](const auto& a) { return holds_tensors(a.type); });
+}
+
+int first_since(const Registry& registry, const std::string& name) {
+  return registry.rules(name).front()->since;
+}
+
+/// The overloads that an answer about the operator is about: those with tensors, where there are any.
+std::vector<std::shared_ptr<const program::Schema>> relevant(
+    std::vector<std::shared_ptr<const program::Schema>> overloads, const std::string& overload) {
+  if (!overload.empty())
+    std::erase_if(overloads, [&](const auto& schema) { return schema->overload != overload; });
+  const auto on_numbers = [](const auto& schema) { return !takes_tensors(*schema); };
+  if (!std::all_of(overloads.begin(), overloads.end(), on_numbers)) std::erase_if(overloads, on_numbers);
+  return overloads;
+}
+
+/// In the order of what a user hopes for; among mapped ones, a rule says more than "computed".
+bool better(const OperatorGuide::Standing& a, const OperatorGuide::Standing& b) {
+  return std::pair(a.status, !a.rule) < std::pair(b.status, !b.rule);
+}
+
+}  // namespace
+
+std::string_view to_string(OpStatus status) {
+  switch (status) {
+    case OpStatus::Mapped: return "mapped";
+    case OpStatus::LaterOpset: return "later-opset";
+    case OpStatus::Missing: return "missing";
+    case OpStatus::Unknown: return "unknown";
+  }
+  return "";
+}
+
+OperatorGuide::OperatorGuide(const Options& options)
+    : options_(options),
+      registry_(without(options.registry ? *options.registry : builtin_registry(), options.without)),
+      builtin_(builtin_registry()) {
+  LoadOptions load;
+  load.libraries = options.libraries;
+  load.op_schemas = options.op_schemas;
+  folder_ = torch_folder(load);
+}
+
+const std::vector<std::string>& OperatorGuide::names() const {
+  if (names_.empty()) {
+    std::set<std::string> all;
+    for (std::string& name : folder_->names()) all.insert(std::move(name));
+    for (const std::string& name : registry_.names()) all.insert(split_overload(name).first);
+    names_.assign(all.begin(), all.end());
+  }
+  return names_;
+}
+
+std::string OperatorGuide::full_name(const std::string& name) const {
+  if (name.find("::") != std::string::npos) return name;
+  const auto [base, overload] = split_overload(name);
+  constexpr std::array kPreferred{"aten::", "torchvision::"};
+  for (const char* space : kPreferred)
+    if (folder_->schema(space + base, "")) return space + name;
+  for (const std::string& known : names())
+    if (known.ends_with("::" + base)) return known + name.substr(base.size());
+  return kPreferred.front() + name;
+}
+
+std::vector<std::string> OperatorGuide::near(const std::string& name) const {
+  return near_names(name, names());
+}
+
+OperatorGuide::Standing OperatorGuide::standing(const program::Schema& schema) const {
+  const std::string name = functional_name(schema);
+  const auto found = registry_.find(name, schema.overload, options_.opset);
+  if (found.rule) {
+    const auto& all = registry_.rules(found.rule->name);
+    return {OpStatus::Mapped, all.front()->since, found.rule, {}};
+  }
+  // The interpreter computes what it can without the dictionary; of an operator that the options hide, only the forms
+  // without tensors.
+  const bool is_word = builtin_.find(name, schema.overload, newest_opset()).rule != nullptr;
+  if (!find_builtins(schema.name).empty() && !(is_word && has_tensor_argument(schema)))
+    return {OpStatus::Mapped, kMinOpset, nullptr, "is computed while the program is interpreted"};
+  if (!takes_tensors(schema))
+    return {OpStatus::Mapped, kMinOpset, nullptr,
+            "works on Python values: it is computed while the program is interpreted, where they are known"};
+  if (found.later) return {OpStatus::LaterOpset, found.later, nullptr, {}};
+  if (!has_tensor_argument(schema) && !schema.is_variadic && !schema.is_nondeterministic &&
+      !writes_arguments(schema) && !leaves_unset(schema.name))
+    return {OpStatus::Mapped, kMinOpset, nullptr,
+            "takes no tensor: libtorch computes it while the program is interpreted, where its arguments are "
+            "known"};
+  return {OpStatus::Missing, std::nullopt, nullptr, {}};
+}
+
+OperatorGuide::Standing OperatorGuide::standing(const std::string& op) const {
+  const auto [name, overload] = split_overload(op);
+  std::optional<Standing> best;
+  for (const auto& schema : relevant(folder_->overloads(name), overload)) {
+    Standing one = standing(*schema);
+    if (!best || better(one, *best)) best = std::move(one);
+  }
+  if (best) return *best;
+
+  // Not one of libtorch's: a word of the dictionary all the same, or something of TorchScript itself.
+  const auto found = registry_.find(name, overload, options_.opset);
+  if (found.rule) return {OpStatus::Mapped, first_since(registry_, found.rule->name), found.rule, {}};
+  if (found.later) return {OpStatus::LaterOpset, found.later, nullptr, {}};
+  if (!find_builtins(name).empty())
+    return {OpStatus::Mapped, kMinOpset, nullptr, "is computed while the program is interpreted"};
+  return {OpStatus::Unknown, std::nullopt, nullptr, {}};
+}
+
+/// The operators that the rule leads to, a line each. libtorch's kernels are asked whether made-up arguments make sense,
+/// and some of them crash instead of answering: hence a process of its own.
+std::string OperatorGuide::trial(const Rule& rule, const program::Schema& schema) const {
+  const auto lines = in_child_process([&] {
+    const auto trials = try_rule(registry_, rule, schema, onnx_catalog(), *folder_, options_.opset);
+    return trials.empty() ? std::string()
+                          : fmt::format("{}", fmt::join(trials.front().operators, "\n"));
+  });
+  return lines.value_or("");
+}
+
+void OperatorGuide::explain_mapped(Explanation& e, const Standing& standing,
+                                   const program::Schema* schema) const {
+  const std::string name = split_overload(e.op).first;
+  if (!standing.rule) {
+    e.reason = fmt::format("`{}` {}", name, standing.how);
+    return;
+  }
+  const Rule& rule = *standing.rule;
+  e.reason = fmt::format("`{}` has a symbolic function ({}), good from opset {} on", rule.name, rule.origin,
+                         rule.since);
+  if (!schema) return;
+  std::vector<OnnxWord> becomes;
+  std::istringstream lines(trial(rule, *schema));
+  for (std::string line; std::getline(lines, line);) {
+    const auto colons = line.find("::");
+    if (colons != std::string::npos)
+      becomes.push_back({line.substr(0, colons), line.substr(colons + 2), 1, false});
+    else
+      becomes.push_back({"", line, onnx_catalog().since(line).value_or(0), false});
+  }
+  if (becomes.empty()) {  // no trial succeeded: what fits by name is the best guess
+    std::erase_if(e.onnx, [&](const OnnxWord& word) { return word.since > e.opset; });
+    return;
+  }
+  e.reason += becomes.size() == 1 ? fmt::format("; it becomes `{}`", becomes.front().name)
+                                  : fmt::format("; it becomes a composition of {} kinds of operators",
+                                                becomes.size());
+  becomes.front().one_to_one = becomes.size() == 1;
+  e.onnx = std::move(becomes);
+}
+
+void OperatorGuide::explain_unknown(Explanation& e) const {
+  e.near = near(e.op);
+  e.reason = fmt::format("libtorch has no operator `{}`", e.op);
+  e.onnx.clear();
+  if (!e.near.empty())
+    e.advice.push_back(fmt::format("names that are near: {}", fmt::join(e.near, ", ")));
+  const std::string name = split_overload(e.op).first;
+  if (is_torch_namespace(std::string_view(name).substr(0, name.find("::")))) return;
+  const Advice advice = advise_unmapped(
+      name, {}, nullptr, {registry_, onnx_catalog(), options_.opset, options_.custom_domain});
+  e.which = advice.which;
+  e.advice.insert(e.advice.end(), advice.advice.begin(), advice.advice.end());
+}
+
+Explanation OperatorGuide::explain(const std::string& asked) const {
+  Explanation e;
+  e.op = full_name(asked);
+  e.opset = options_.opset;
+  const auto [name, overload] = split_overload(e.op);
+  const Standing standing = this->standing(e.op);
+  e.status = standing.status;
+  e.since = standing.since;
+
+  for (const auto& one : folder_->overloads(name)) e.schemas.push_back(one->text);
+  // The overload that has that standing.
+  std::shared_ptr<const program::Schema> schema;
+  for (const auto& one : relevant(folder_->overloads(name), overload)) {
+    const Standing of_one = this->standing(*one);
+    if (of_one.status != standing.status || of_one.rule != standing.rule) continue;
+    schema = one;
+    break;
+  }
+  if (schema && has_tensor_argument(*schema))
+    e.onnx = onnx_words_for(functional_name(*schema), *schema, onnx_catalog());
+
+  if (e.status == OpStatus::Unknown) {
+    explain_unknown(e);
+    return e;
+  }
+  if (e.status == OpStatus::Mapped) {
+    explain_mapped(e, standing, schema.get());
+    return e;
+  }
+  const std::string base = schema ? functional_name(*schema) : name;
+  Advice advice = advise_unmapped(base, schema ? schema->overload : overload, schema.get(),
+                                  {registry_, onnx_catalog(), options_.opset, options_.custom_domain});
+  e.which = advice.which;
+  e.reason = std::move(advice.reason);
+  e.advice = std::move(advice.advice);
+  if (schema && !schema->is_variadic) e.custom_node = kernel_contract(*schema, options_.custom_domain);
+  return e;
+}
+
+}  // namespace pt2onnx

@@ -1,0 +1,76 @@
+// How operators are translated, and why not: answered from the registry, libtorch's schemas and the onnx library.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnosis/advice.h"
+#include "diagnosis/kernel_contract.h"
+#include "pt2onnx/convert.h"
+#include "pt2onnx/diagnosis.h"
+#include "pt2onnx/registry.h"
+#include "registry/folder.h"
+
+namespace pt2onnx {
+
+enum class OpStatus { Mapped, LaterOpset, Missing, Unknown };
+std::string_view to_string(OpStatus status);  // "mapped", "later-opset", "missing", "unknown"
+
+struct Explanation {
+  std::string op;
+  int opset = 0;
+  OpStatus status = OpStatus::Unknown;
+  std::optional<Case> which;
+  std::optional<int> since;    // the first opset with a mapping
+  std::vector<OnnxWord> onnx;  // mapped: what it becomes, as far as a trial tells; else operators that fit
+  std::string reason;
+  std::vector<std::string> advice;
+  std::vector<std::string> schemas;
+  std::vector<std::string> near;               // of an unknown name
+  std::optional<KernelContract> custom_node;  // of an operator that is not mapped
+};
+
+class OperatorGuide {
+ public:
+  /// Throws UsageError when a library or schema of the options cannot be had.
+  explicit OperatorGuide(const Options& options);
+
+  /// `name` as users write it: "asinh", "aten::asinh", "aten::add.Tensor".
+  Explanation explain(const std::string& name) const;
+
+  /// Of one overload. `since` as in Explanation.
+  struct Standing {
+    OpStatus status = OpStatus::Missing;
+    std::optional<int> since;
+    const Rule* rule = nullptr;
+    std::string how;  // of a mapped one without a rule
+  };
+  Standing standing(const program::Schema& schema) const;
+  /// Of an operator as a whole: the best of its overloads.
+  Standing standing(const std::string& name) const;
+
+  /// The full name of what the user means: "asinh" -> "aten::asinh", "nms" -> "torchvision::nms".
+  std::string full_name(const std::string& name) const;
+  std::vector<std::string> near(const std::string& name) const;
+
+  Folder& folder() const { return *folder_; }
+  const Registry& registry() const { return registry_; }
+  /// Of all operators that libtorch, torchvision and the options bring, and of the dictionary; sorted.
+  const std::vector<std::string>& names() const;
+
+ private:
+  std::string trial(const Rule& rule, const program::Schema& schema) const;
+  void explain_mapped(Explanation& e, const Standing& standing, const program::Schema* schema) const;
+  void explain_unknown(Explanation& e) const;
+
+  const Options& options_;
+  Registry registry_;
+  Registry builtin_;  // without what the options hide
+  std::unique_ptr<Folder> folder_;
+  mutable std::vector<std::string> names_;
+};
+
+}  // namespace pt2onnx
