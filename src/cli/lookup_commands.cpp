@@ -46,10 +46,8 @@ Status run_ops(const Lookup& self) {
     Json ops = Json::array();
     for (const ListedOp& op : list.ops)
       ops.push_back({{"op", op.op}, {"status", to_string(op.status)}, {"since", since_json(op.since)}});
-    print_json({{"version", 1},
-                {"opset", self.options.opset},
-                {"exact", list.is_exact},
-                {"ops", std::move(ops)}});
+    print_json(
+        {{"version", 1}, {"opset", self.options.opset}, {"exact", list.is_exact}, {"ops", std::move(ops)}});
     return Status::Ok;
   }
   for (const ListedOp& op : list.ops)
@@ -203,7 +201,8 @@ void add_ops(CLI::App& app, Action& action) {
   auto self = std::make_shared<Lookup>();
   CLI::App* command = app.add_subcommand("ops", "List torch operators and whether they can be exported");
   command->footer(
-      "Examples:\n  pt2onnx ops 'aten::upsample*' --opset 13\n  pt2onnx ops --status missing --namespace aten");
+      "Examples:\n  pt2onnx ops 'aten::upsample*' --opset 13\n  pt2onnx ops --status missing --namespace "
+      "aten");
   command
       ->add_option("pattern", self->filter.pattern,
                    "Part of a name; `*` stands for anything. Where nothing matches, names that are near")

@@ -43,7 +43,8 @@ class Visible {
     const auto space = space_of(name);
     if (!filter_.space.empty() ? space != filter_.space : !is_usual(space)) return false;
     if (filter_.all) return true;
-    if (is_private(name) && filter_.pattern.find("::_") == std::string::npos && !filter_.pattern.starts_with('_'))
+    if (is_private(name) && filter_.pattern.find("::_") == std::string::npos &&
+        !filter_.pattern.starts_with('_'))
       return false;
     if (is_backward(name) && !is_backward(filter_.pattern)) return false;
     const auto overloads = guide_.folder().overloads(name);
@@ -71,7 +72,8 @@ bool matches(std::string_view name, std::string_view pattern) {
 OpList list_ops(const OpFilter& filter, const Options& options) {
   const OperatorGuide guide(options);
   std::vector<std::string> visible, matching;
-  std::copy_if(guide.names().begin(), guide.names().end(), std::back_inserter(visible), Visible(guide, filter));
+  std::copy_if(guide.names().begin(), guide.names().end(), std::back_inserter(visible),
+               Visible(guide, filter));
   std::copy_if(visible.begin(), visible.end(), std::back_inserter(matching),
                [&](const std::string& name) { return matches(name, filter.pattern); });
   OpList list;

@@ -12,8 +12,8 @@
 namespace pt2onnx {
 
 struct OpFilter {
-  std::string pattern;                 // part of a name; case does not count, `*` stands for anything
-  std::string space;                   // a namespace; empty: aten, torchvision and those of the user
+  std::string pattern;  // part of a name; case does not count, `*` stands for anything
+  std::string space;    // a namespace; empty: aten, torchvision and those of the user
   std::optional<OpStatus> status;
   bool all = false;  // private and backward operators too, and those on Python values
 };

@@ -142,9 +142,9 @@ OperatorGuide::Standing OperatorGuide::standing(const std::string& op) const {
 /// and some of them crash instead of answering: hence a process of its own.
 std::string OperatorGuide::trial(const Rule& rule, const program::Schema& schema) const {
   const auto lines = in_child_process([&] {
+    use_one_thread();
     const auto trials = try_rule(registry_, rule, schema, onnx_catalog(), *folder_, options_.opset);
-    return trials.empty() ? std::string()
-                          : fmt::format("{}", fmt::join(trials.front().operators, "\n"));
+    return trials.empty() ? std::string() : fmt::format("{}", fmt::join(trials.front().operators, "\n"));
   });
   return lines.value_or("");
 }
@@ -173,9 +173,9 @@ void OperatorGuide::explain_mapped(Explanation& e, const Standing& standing,
     std::erase_if(e.onnx, [&](const OnnxWord& word) { return word.since > e.opset; });
     return;
   }
-  e.reason += becomes.size() == 1 ? fmt::format("; it becomes `{}`", becomes.front().name)
-                                  : fmt::format("; it becomes a composition of {} kinds of operators",
-                                                becomes.size());
+  e.reason += becomes.size() == 1
+                  ? fmt::format("; it becomes `{}`", becomes.front().name)
+                  : fmt::format("; it becomes a composition of {} kinds of operators", becomes.size());
   becomes.front().one_to_one = becomes.size() == 1;
   e.onnx = std::move(becomes);
 }
@@ -184,12 +184,11 @@ void OperatorGuide::explain_unknown(Explanation& e) const {
   e.near = near(e.op);
   e.reason = fmt::format("libtorch has no operator `{}`", e.op);
   e.onnx.clear();
-  if (!e.near.empty())
-    e.advice.push_back(fmt::format("names that are near: {}", fmt::join(e.near, ", ")));
+  if (!e.near.empty()) e.advice.push_back(fmt::format("names that are near: {}", fmt::join(e.near, ", ")));
   const std::string name = split_overload(e.op).first;
   if (is_torch_namespace(std::string_view(name).substr(0, name.find("::")))) return;
-  const Advice advice = advise_unmapped(
-      name, {}, nullptr, {registry_, onnx_catalog(), options_.opset, options_.custom_domain});
+  const Advice advice =
+      advise_unmapped(name, {}, nullptr, {registry_, onnx_catalog(), options_.opset, options_.custom_domain});
   e.which = advice.which;
   e.advice.insert(e.advice.end(), advice.advice.begin(), advice.advice.end());
 }

@@ -29,7 +29,7 @@ struct Explanation {
   std::string reason;
   std::vector<std::string> advice;
   std::vector<std::string> schemas;
-  std::vector<std::string> near;               // of an unknown name
+  std::vector<std::string> near;              // of an unknown name
   std::optional<KernelContract> custom_node;  // of an operator that is not mapped
 };
 

@@ -63,6 +63,9 @@ std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const Loa
 /// Version of the linked libtorch, "2.13.0".
 std::string torch_version();
 
+/// From now on libtorch computes in the calling thread alone: after a fork, its pool of threads is gone.
+void use_one_thread();
+
 /// A folder without a module, for the catalogue of operators (ops, schema, explain): those of libtorch, torchvision and
 /// what the options bring. Throws UsageError.
 std::unique_ptr<Folder> torch_folder(const LoadOptions& options = {});

@@ -25,7 +25,7 @@ struct Guess {
   enum class Lists { Ones, Reversed, Twos, Size } lists = Lists::Ones;
 };
 
-constexpr std::int64_t kSize = 4;       // of every axis
+constexpr std::int64_t kSize = 4;      // of every axis
 constexpr std::size_t kOrdinary = 48;  // guesses that are made when one answer is enough
 
 /// Ordinary calls first.
@@ -34,7 +34,8 @@ const std::vector<Guess>& guesses() {
     std::vector<Guess> list;
     const auto add = [&](Guess guess) {
       for (const std::int64_t first : {1, 0})
-        for (const auto lists : {Guess::Lists::Ones, Guess::Lists::Size, Guess::Lists::Reversed, Guess::Lists::Twos})
+        for (const auto lists :
+             {Guess::Lists::Ones, Guess::Lists::Size, Guess::Lists::Reversed, Guess::Lists::Twos})
           for (const std::size_t rank : {4, 3, 2, 5, 1, 0}) {
             guess.rank = rank;
             guess.first_number = first;

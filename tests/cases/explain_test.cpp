@@ -19,7 +19,8 @@ std::string qualified(const program::Schema& schema) {
 std::map<std::string, std::optional<int>> reported_missing(const std::vector<Finding>& findings) {
   std::map<std::string, std::optional<int>> missing;
   for (const Finding& finding : findings)
-    if (finding.reason.empty()) missing[finding.op] = finding.first_opset;  // else a form is refused, with words
+    if (finding.reason.empty())
+      missing[finding.op] = finding.first_opset;  // else a form is refused, with words
   return missing;
 }
 
@@ -31,7 +32,8 @@ std::vector<Case> translatable_cases() {
 
 /// What the guide says of every operator of the program must agree with what was reported.
 void expect_agreement(const OperatorGuide& guide, const program::Program& program,
-                      const std::vector<Finding>& findings, const std::string& where, std::size_t& confirmed) {
+                      const std::vector<Finding>& findings, const std::string& where,
+                      std::size_t& confirmed) {
   const auto missing = reported_missing(findings);
   for (const auto& op : program.operators) {
     if (!op->schema) continue;

@@ -151,7 +151,8 @@ TEST(Explain, EachStatus) {
   EXPECT_EQ(user["case"], 3);
   EXPECT_TRUE(user["custom_node"].is_null());
 
-  const auto known = explained({"my::op", "--op-schema", "my::op(Tensor x, Tensor? m, float[] s, bool k=False) -> Tensor"});
+  const auto known =
+      explained({"my::op", "--op-schema", "my::op(Tensor x, Tensor? m, float[] s, bool k=False) -> Tensor"});
   EXPECT_EQ(known["status"], "missing");
   EXPECT_EQ(known["case"], 3);
   EXPECT_EQ(known["custom_node"]["domain"], "custom");
