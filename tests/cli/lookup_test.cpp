@@ -99,10 +99,10 @@ TEST(Ops, FiltersAndNearNames) {
     arguments.insert(arguments.end(), {"--format", "json"});
     const auto run = run_cli(arguments);
     EXPECT_EQ(run.code, 0) << run.err;
-    std::vector<std::string> names;
+    std::vector<std::string> found;
     const auto document = run.json();
-    for (const auto& op : document["ops"]) names.push_back(op["op"]);
-    return names;
+    for (const auto& op : document["ops"]) found.push_back(op["op"]);
+    return found;
   };
   using ::testing::Contains;
   using ::testing::Each;

@@ -67,7 +67,9 @@ TEST_P(Catalogue, agrees_with_the_registry) {
   }
   EXPECT_GT(asked, 2000u);
   EXPECT_GT(mapped, 800u);
-  if (opset < 16) EXPECT_GT(later, 0u);
+  if (opset < 16) {
+    EXPECT_GT(later, 0u);
+  }
 }
 
 TEST_P(Catalogue, explains_every_operator_in_a_few_milliseconds) {
@@ -83,14 +85,22 @@ TEST_P(Catalogue, explains_every_operator_in_a_few_milliseconds) {
     EXPECT_FALSE(e.reason.empty()) << name;
     EXPECT_EQ(e.which.has_value(), e.status != OpStatus::Mapped) << name;
     EXPECT_EQ(e.since.has_value(), e.status != OpStatus::Missing) << name;
-    if (e.status == OpStatus::LaterOpset) EXPECT_EQ(e.which, Case::OpsetTooLow) << name;
+    if (e.status == OpStatus::LaterOpset) {
+      EXPECT_EQ(e.which, Case::OpsetTooLow) << name;
+    }
     if (e.status != OpStatus::Mapped) {
       EXPECT_FALSE(e.advice.empty()) << name;
-      if (!guide.folder().schema(name, "")->is_variadic) EXPECT_NE(e.which, Case::UserOp) << name;
+      if (!guide.folder().schema(name, "")->is_variadic) {
+        EXPECT_NE(e.which, Case::UserOp) << name;
+      }
     }
     // What the standard has at this opset is a gap of the dictionary; what it has later is a matter of the opset.
-    if (e.which == Case::DictionaryGap) EXPECT_LE(e.onnx.at(0).since, GetParam()) << name;
-    if (e.which == Case::NoSuchWord) EXPECT_THAT(e.onnx, IsEmpty()) << name;
+    if (e.which == Case::DictionaryGap) {
+      EXPECT_LE(e.onnx.at(0).since, GetParam()) << name;
+    }
+    if (e.which == Case::NoSuchWord) {
+      EXPECT_THAT(e.onnx, IsEmpty()) << name;
+    }
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   EXPECT_GT(asked, 1000u);
@@ -102,9 +112,9 @@ INSTANTIATE_TEST_SUITE_P(opsets, Catalogue, ::testing::Values(9, 13, 17, 20, new
 TEST(OperatorGuide, SaysWhatAMappedOperatorBecomes) {
   const auto words = [](int opset, const std::string& name) {
     const Options options = at(opset);
-    std::vector<std::string> words;
-    for (const auto& word : OperatorGuide(options).explain(name).onnx) words.push_back(word.name);
-    return words;
+    std::vector<std::string> names;
+    for (const auto& word : OperatorGuide(options).explain(name).onnx) names.push_back(word.name);
+    return names;
   };
   EXPECT_EQ(words(9, "aten::asinh"), std::vector<std::string>{"Asinh"});
   EXPECT_THAT(words(16, "aten::layer_norm"), Contains("ReduceMean"));
