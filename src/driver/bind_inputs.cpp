@@ -131,7 +131,7 @@ class Binder {
  private:
   InputBinding bind(const TypeRef& declared, const std::string& path, Known known) {
     const TypeRef type = unwrapped(declared);
-    if (!known.data) known.data = take_data(path, type);
+    if (!known.data) known.data = take_data(path, type, is_optional(declared));
     if (known.data && known.data->is_none()) return {Literal{}};
     if (const InputSpec* spec = named_spec(path);
         spec && std::holds_alternative<InputSpec::None>(spec->value))
@@ -188,7 +188,19 @@ class Binder {
     return spec;
   }
 
-  const Literal* take_data(const std::string& path, const TypeRef& type) {
+  /// Whether a value is a number (as numpy keeps Python's) for an argument behind this one, and this one was None.
+  bool is_for_later_number(const Tensor& value) const {
+    const auto& parameters = program_.entry->parameters;
+    return value.dims.empty() &&
+           std::any_of(parameters.begin() + static_cast<std::ptrdiff_t>(parameter_) + 1, parameters.end(),
+                       [&](const program::Parameter& later) {
+                         const TypeKind kind = kind_of(unwrapped(later.type));
+                         return (kind == TypeKind::Float && value.dtype == DType::Float64) ||
+                                (kind == TypeKind::Int && value.dtype == DType::Int64);
+                       });
+  }
+
+  const Literal* take_data(const std::string& path, const TypeRef& type, bool optional) {
     if (const auto it = named_data_.find(path); it != named_data_.end()) {
       used_data_.insert(path);
       return it->second;
@@ -201,6 +213,7 @@ class Binder {
     if (composite ? tensor != nullptr : kind != TypeKind::Tensor && tensor && tensor->numel() != 1)
       return nullptr;
     if (kind == TypeKind::String || kind == TypeKind::None) return nullptr;
+    if (optional && kind == TypeKind::Tensor && tensor && is_for_later_number(*tensor)) return nullptr;
     const Literal* literal = unnamed_data_.front();
     unnamed_data_.pop_front();
     return literal;
@@ -351,7 +364,8 @@ class Binder {
 
   // ---- scalars ---------------------------------------------------------------------------------------------------
 
-  /// An int or float that nothing bakes in, and that has no default, is an input of the graph; `k:int64[]` asks for it.
+  /// An int or float that nothing bakes in, and that has an example value or no default, is an input of the graph;
+  /// `k:int64[]` asks for it.
   std::optional<InputBinding> number_input(TypeKind kind, const std::string& path, const Known& known) {
     if (kind != TypeKind::Int && kind != TypeKind::Float) return std::nullopt;
     const DType dtype = kind == TypeKind::Int ? DType::Int64 : DType::Float64;
@@ -362,7 +376,7 @@ class Binder {
           fmt::format("--input {0}: as an input of the graph it is {0}:{1}[]", path, to_string(dtype)));
     const bool unnamed_value =
         !unnamed_.empty() && !std::holds_alternative<InputSpec::TensorSpec>(unnamed_.front()->value);
-    if (!tensor && (spec || unnamed_value || known.otherwise)) return std::nullopt;
+    if (!tensor && (spec || unnamed_value || (known.otherwise && !known.data))) return std::nullopt;
 
     Leaf leaf;
     leaf.path = path;

@@ -157,6 +157,20 @@ TEST(BindInputs, ExampleValues) {
   EXPECT_THAT(s.error({}, {}, {{"zzz", {x}}}), HasSubstr("--input-data: the method has no argument `zzz`"));
 }
 
+TEST(BindInputs, ANumberBehindAnAbsentOptional) {
+  const TypeRef optional = type(TypeKind::Optional, {kTensor});
+  const Signature s({parameter("x", kTensor), parameter("mask", optional, program::Literal{}),
+                     parameter("gain", type(TypeKind::Float), program::Literal{1.0})});
+  const Tensor x = Tensor::of_doubles(std::vector<double>{1, 2}, {2}, DType::Float32);
+  const Tensor gain = Tensor::of_doubles(std::vector<double>{1.5}, {}, DType::Float64);
+  // A value that is given is an input of the graph, even if the argument has a default.
+  EXPECT_THAT(shapes(s.bind({}, {}, {{"in_0", {x}}, {"in_1", {gain}}})),
+              ElementsAre("x float32[2]", "gain float64[]"));
+  EXPECT_THAT(shapes(s.bind({}, {}, {{"in_0", {x}}, {"in_1", {x}}, {"in_2", {gain}}})),
+              ElementsAre("x float32[2]", "mask float32[2]", "gain float64[]"));
+  EXPECT_THAT(shapes(s.bind({}, {}, {{"in_0", {x}}})), ElementsAre("x float32[2]"));
+}
+
 TEST(BindInputs, DynamicDimsAgreeOrAreRefused) {
   const Signature s({parameter("x", traced({2, 3})), parameter("y", traced({2, 4}))});
   EXPECT_THAT(shapes(s.bind({}, {"batch"})), ElementsAre("x float32[batch, 3]", "y float32[batch, 4]"));
