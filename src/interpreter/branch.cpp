@@ -22,6 +22,7 @@ bool always_raises(const Block& block) {
 /// One branch, run in a subgraph of its own.
 struct Branch {
   std::vector<Datum> results;
+  std::vector<Datum> settled;    // the results, as they are at the end of the branch
   std::vector<Snapshot> states;  // what it changed
   Builder::Scope scope;
   bool raised = false;
@@ -33,7 +34,8 @@ Branch run_branch(Machine& m, const Block& block, Frame& frame, std::string_view
   m.builder().open(name, {});
   m.journal().open();
   try {
-    for (const Datum& result : m.run_block(block, frame)) branch.results.push_back(settle(m, result));
+    branch.results = m.run_block(block, frame);
+    for (const Datum& result : branch.results) branch.settled.push_back(settle(m, result));
     branch.states = m.journal().close();
     branch.scope = m.builder().suspend();
   } catch (const Raised&) {
@@ -86,8 +88,12 @@ bool dynamic_if(Machine& m, Value condition, std::optional<bool> when_filled, co
 
   // What has to come out: first the results of the node, then the states that either branch changed.
   std::vector<std::pair<Datum, Datum>> pairs;
-  for (std::size_t i = 0; i < taken.results.size(); ++i)
-    pairs.emplace_back(taken.results[i], other.results[i]);
+  for (std::size_t i = 0; i < taken.results.size(); ++i) {
+    if (same_tensor(taken.results[i], other.results[i]))
+      pairs.emplace_back(taken.results[i], other.results[i]);
+    else
+      pairs.emplace_back(taken.settled[i], other.settled[i]);
+  }
   std::vector<StateRef> states;
   for (const Branch* branch : {&taken, &other})
     for (const Snapshot& snapshot : branch->states)

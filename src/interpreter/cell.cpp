@@ -259,12 +259,18 @@ bool has_open_rank(const Cell& cell) {
   return std::any_of(cell.children.begin(), cell.children.end(), has_open_rank);
 }
 
+bool same_tensor(const Datum& a, const Datum& b) {
+  const auto *x = a.get_if<TensorRef>(), *y = b.get_if<TensorRef>();
+  return x && y && *x == *y;
+}
+
 Datum settle(Machine& m, const Datum& datum) {
   if (const auto* tensor = datum.get_if<TensorRef>()) {
     const auto& state = **tensor;
     if (unemitted(state)) return datum;
     const Value value = m.tensors().read(*tensor);
-    return m.builder().made_here(value) ? Datum(m.tensors().make(value)) : datum;
+    const bool differs = m.builder().made_here(value) || m.journal().rewritten(*state.storage);
+    return differs ? Datum(m.tensors().make(value)) : datum;
   }
   if (const auto* list = datum.get_if<ListRef>()) {
     for (Datum& item : (*list)->items) item = settle(m, item);
@@ -384,6 +390,7 @@ Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values
     }
     case Kind::Number: {
       const Value v = values.at(next++);
+      m.builder().assume_type(v, {ValueType::Kind::Tensor, number_dtype(cell.number), Shape{}});
       if (cell.number == Scalar::Kind::Int) return Scalar(m.builder().symbol_of_value(v, "n"));
       return Scalar(cell.number, v);
     }

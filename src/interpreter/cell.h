@@ -30,6 +30,9 @@ bool widen(Machine& machine, Cell& cell, const Datum& datum);
 /// Whether the ranks of some tensor differ on the ways that the cell covers.
 bool has_open_rank(const Cell& cell);
 
+/// The same tensor, not only equal ones: what happened to its memory is carried by that.
+bool same_tensor(const Datum& a, const Datum& b);
+
 /// Reads all tensors in the datum now, so that nothing needs to be emitted for them later.
 Datum settle(Machine& machine, const Datum& datum);
 

@@ -291,6 +291,39 @@ bool to_tensor(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
   return true;
 }
 
+/// tensor.tolist(): numbers, in lists in lists; of a dynamic dim a list whose length the graph decides.
+Datum numbers_of(Machine& m, Value x, const program::TypeRef& type) {
+  if (type->kind != program::TypeKind::List) {
+    ListState single;
+    single.element = type;
+    return element_datum(m, single,
+                         m.builder().cast(x, x.dtype() == DType::Bool         ? DType::Bool
+                                             : is_floating(x.dtype().value()) ? DType::Float64
+                                                                              : DType::Int64));
+  }
+  Call c = shaping(m);
+  if (c.rank(x) == 0) throw Rejection("tolist() of a tensor with fewer dims than the list has");
+  const program::TypeRef element = type->elements.at(0);
+  const Dim count = c.size_of(x, 0);
+  auto list = make_list({}, element);
+  if (const auto known = count.known()) {
+    for (std::int64_t i = 0; i < *known; ++i)
+      list->items.push_back(numbers_of(m, onnx::select(c, x, 0, i), element));
+  } else {
+    if (c.rank(x) != 1) throw Rejection("tolist() of a tensor with two dims, the first of them dynamic");
+    list->dynamic = stacked(x);
+  }
+  return list;
+}
+
+bool to_list(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
+  const auto* tensor = inputs[0].get_if<TensorRef>();
+  const auto& type = node.output_types.empty() ? nullptr : node.output_types[0];
+  if (!tensor || !type) return false;
+  outputs.push_back(numbers_of(m, m.tensors().read(*tensor), type));
+  return true;
+}
+
 /// Every other operator on such a list.
 bool refuse(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs) {
   if (!dynamic_in(inputs, 0) && !dynamic_in(inputs, 1)) return false;
@@ -336,6 +369,7 @@ constexpr BuiltinEntry kTable[] = {
     {"prim::ListUnpack", refuse},
     {"prim::max", refuse},
     {"prim::min", refuse},
+    {"prim::tolist", to_list},
 };
 
 }  // namespace

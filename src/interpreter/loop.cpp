@@ -249,8 +249,10 @@ class DynamicLoop {
       if (state.cell.kind != Cell::Kind::Fixed || !state.passes()) set_state(m_, state.state, begin);
     }
 
-    std::vector<Datum> results;
-    for (const Datum& result : m_.run_block(body_, frame_)) results.push_back(settle(m_, result));
+    std::vector<Datum> results = m_.run_block(body_, frame_);
+    for (std::size_t k = 0; k < results.size(); ++k)
+      if (k == 0 || !same_tensor(results[k], variables_[k - 1].cell.fixed))
+        results[k] = settle(m_, results[k]);
     const std::vector<ListRef> showing = settle_lists();
     const std::vector<Snapshot> finals = m_.journal().close();
     Builder::Scope scope = m_.builder().suspend();

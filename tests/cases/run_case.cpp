@@ -44,7 +44,7 @@ void flatten(const Literal& literal, std::vector<Tensor>& into) {
   } else if (const auto* flag = std::get_if<bool>(&literal.data)) {
     into.push_back(Tensor::scalar(std::int64_t{*flag}, DType::Bool));
   } else if (const auto* number = std::get_if<double>(&literal.data)) {
-    into.push_back(Tensor::scalar(*number, DType::Float32));
+    into.push_back(Tensor::scalar(*number, DType::Float64));
   }
 }
 
