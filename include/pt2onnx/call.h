@@ -123,6 +123,8 @@ class Call {
   bool has(std::string_view argument) const;
   bool is_none(std::string_view argument) const;
   const Argument& argument(std::string_view name) const;
+  /// All, in the order of the schema; those of a variadic schema have no names.
+  const Arguments& arguments() const { return arguments_; }
 
   Value tensor(std::string_view argument);                         // a Scalar is turned into a 0-d tensor
   Value optional_tensor(std::string_view argument);                // absent handle for None

@@ -59,9 +59,11 @@ struct Options {
   std::vector<std::string> libraries;      // --load-library
   std::vector<std::string> ort_libraries;  // --ort-library
   std::vector<std::string> maps;           // --map
+  bool keep_mapped = false;                // --keep-functions: mappings become local functions of the model
   std::vector<std::string> plugins;        // --plugin
   std::vector<std::string> without;        // hidden operators
-  std::vector<std::string> keep_modules, keep_functions;
+  std::vector<std::string> keep_modules, keep_functions;  // NAME or NAME=domain::Op
+  bool keep_bare = false;                                 // without their bodies
   bool state = false;
   bool verify = true;
   std::optional<double> rtol, atol;

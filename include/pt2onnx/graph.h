@@ -131,6 +131,8 @@ struct Origin {
 };
 using OriginRef = std::shared_ptr<const Origin>;
 
+struct KeptCall;
+
 struct Node {
   std::string domain;  // "" is the standard domain
   std::string op;
@@ -139,6 +141,7 @@ struct Node {
   std::vector<Value> outputs;
   Attributes attributes;
   OriginRef origin;
+  std::shared_ptr<const KeptCall> kept;  // the call that it is to become part of
 };
 
 /// Nodes in topological order. A subgraph (body of If, Loop, Scan) sees the values of the graphs around it.
@@ -149,12 +152,30 @@ struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
 };
 
+/// A call whose nodes are to become one node (core/outline.h).
+struct KeptCall {
+  std::string domain, name;      // of that node
+  bool bare = false;             // without a function behind it
+  std::vector<Value> arguments;  // its first inputs
+  std::vector<Value> results;    // its first outputs, as far as the call makes them
+  Attributes attributes;
+  OriginRef origin;
+};
+
+/// A function of the model itself, which its nodes call by domain and name.
+struct LocalFunction {
+  std::string domain, name;
+  std::string text;             // as the user gave it, a FunctionProto; or, where it is empty,
+  std::shared_ptr<Graph> body;  // as it was translated; it sees nothing outside of itself
+};
+
 /// A finished translation: the main graph, the arena of its values and the opsets that it needs.
 struct Model {
   std::deque<ValueInfo> values;
   Graph graph;
   int opset = 0;
-  std::map<std::string, int> domains;  // custom domains and their versions
+  std::map<std::string, int> domains;    // custom domains and their versions
+  std::vector<LocalFunction> functions;  // those that no node calls are not written
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 

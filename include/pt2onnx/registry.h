@@ -46,6 +46,7 @@ struct Rule {
   std::function<Results(Call&)> convert;
   std::string origin;  // "built-in", or the file that it came from
   OnComplex on_complex = OnComplex::Refused;
+  std::optional<int> until = std::nullopt;  // the last opset that it is good for
 };
 
 class Registry {

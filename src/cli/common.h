@@ -43,9 +43,9 @@ void add_operator_options(CLI::App& command, Options& options);
 void add_load_options(CLI::App& command, Options& options);
 /// --input, --input-data, --dynamic: what the arguments of the method are.
 void add_input_options(CLI::App& command, Options& options);
-/// --without: what the dictionary holds.
+/// --without, --map: what the dictionary holds.
 void add_dictionary_options(CLI::App& command, Options& options);
-/// That, --unsupported, --custom-domain, --no-fold, --no-optimize: how to translate.
+/// Those, --unsupported, --custom-domain, --keep-functions, --no-fold, --no-optimize: how to translate.
 void add_translation_options(CLI::App& command, Options& options);
 /// --rtol, --atol, --ort-library.
 void add_comparison_options(CLI::App& command, Options& options);

@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "diagnosis/near_names.h"
 #include "driver/lookup.h"
+#include "driver/user_entries.h"
 
 namespace pt2onnx::cli {
 namespace {
@@ -94,6 +95,8 @@ int run(int argc, char** argv) {
     }
     return usage_error(app, app.get_subcommands().empty() ? no_command_text(app, argv[1]) : e.what(), json);
   } catch (const CommandLineError& e) {
+    return usage_error(app, e.what(), json);
+  } catch (const EntryError& e) {
     return usage_error(app, e.what(), json);
   }
 }

@@ -116,6 +116,10 @@ void add_dictionary_options(CLI::App& command, Options& options) {
                  "Do as if there were no mapping for this operator; repeatable")
       ->type_name("OP")
       ->group("Translation");
+  add_repeatable(command, "--map", options.maps,
+                 "Mappings of your own: ONNX functions named after torch operators; repeatable")
+      ->type_name("FILE")
+      ->group("Translation");
 }
 
 void add_translation_options(CLI::App& command, Options& options) {
@@ -141,6 +145,22 @@ void add_translation_options(CLI::App& command, Options& options) {
                 "What a translation takes for granted, such as a size of the example, is an error")
       ->group("Translation");
   add_dictionary_options(command, options);
+  add_repeatable(
+      command, "--keep-module", options.keep_modules,
+      "Keep a submodule (its path or its class) as one node that calls a function of the model; repeatable")
+      ->type_name("NAME[=domain::Op]")
+      ->group("Translation");
+  add_repeatable(command, "--keep-function", options.keep_functions, "The same for a function; repeatable")
+      ->type_name("NAME[=domain::Op]")
+      ->group("Translation");
+  command
+      .add_flag("--keep-bare", options.keep_bare,
+                "Leave out the functions behind such nodes: the runtime has kernels of its own")
+      ->group("Translation");
+  command
+      .add_flag("--keep-functions", options.keep_mapped,
+                "Keep mappings of --map as functions of the model, instead of inlining them")
+      ->group("Translation");
   command
       .add_flag_callback(
           "--no-fold", [&options] { options.fold = false; },

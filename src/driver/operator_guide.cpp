@@ -11,6 +11,7 @@
 #include "diagnosis/signature.h"
 #include "driver/child_process.h"
 #include "driver/findings.h"
+#include "driver/user_entries.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
 #include "interpreter/machine.h"
@@ -19,11 +20,6 @@
 
 namespace pt2onnx {
 namespace {
-
-Registry without(Registry registry, const std::vector<std::string>& hidden) {
-  for (const std::string& name : hidden) registry.remove(name);
-  return registry;
-}
 
 bool has_tensor_argument(const program::Schema& schema) {
   return std::any_of(schema.arguments.begin(), schema.arguments.end(),
@@ -62,13 +58,14 @@ std::string_view to_string(OpStatus status) {
 }
 
 OperatorGuide::OperatorGuide(const Options& options)
-    : options_(options),
-      registry_(without(options.registry ? *options.registry : builtin_registry(), options.without)),
-      builtin_(builtin_registry()) {
+    : options_(options), builtin_(builtin_registry()) {
+  const UserEntries entries(options);
+  registry_ = entries.registry();
   LoadOptions load;
   load.libraries = options.libraries;
   load.op_schemas = options.op_schemas;
   folder_ = torch_folder(load);
+  entries.check_schemas(*folder_);
 }
 
 const std::vector<std::string>& OperatorGuide::names() const {

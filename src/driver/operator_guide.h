@@ -35,7 +35,7 @@ struct Explanation {
 
 class OperatorGuide {
  public:
-  /// Throws UsageError when a library or schema of the options cannot be had.
+  /// Throws UsageError when a library or schema of the options cannot be had, EntryError for wrong entries of the user's.
   explicit OperatorGuide(const Options& options);
 
   /// `name` as users write it: "asinh", "aten::asinh", "aten::add.Tensor".

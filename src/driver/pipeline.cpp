@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <utility>
 
+#include "core/names.h"
+#include "core/outline.h"
 #include "driver/divergence.h"
 #include "driver/findings.h"
 #include "driver/reference.h"
@@ -37,10 +40,16 @@ void count_nodes(const Graph& graph, Report& report) {
   }
 }
 
-Registry registry_for(const Options& options) {
-  Registry registry = options.registry ? *options.registry : builtin_registry();
-  for (const std::string& name : options.without) registry.remove(name);
-  return registry;
+/// Domains of nodes that ONNX Runtime has no kernels for: neither its own nor those of the model's functions.
+std::vector<std::string> foreign_domains(const Model& model) {
+  static constexpr std::array<std::string_view, 2> kRuntimeDomains{"ai.onnx.ml", "com.microsoft"};
+  std::vector<std::string> foreign;
+  for (const auto& [domain, version_of_domain] : model.domains) {
+    const auto in_domain = [&](const LocalFunction& function) { return function.domain == domain; };
+    if (!contains(kRuntimeDomains, domain) && std::ranges::none_of(model.functions, in_domain))
+      foreign.push_back(domain);
+  }
+  return foreign;
 }
 
 }  // namespace
@@ -72,10 +81,7 @@ void Pipeline::halt(Status status, std::string why) { throw Halt{fail(status, st
 void Pipeline::refuse_unavailable() {
   const std::pair<const char*, bool> unavailable[] = {
       {"--unsupported aten", options_.unsupported == Unsupported::Aten},
-      {"--map", !options_.maps.empty()},
       {"--plugin", !options_.plugins.empty()},
-      {"--keep-module", !options_.keep_modules.empty()},
-      {"--keep-function", !options_.keep_functions.empty()},
   };
   for (const auto& [option, asked] : unavailable)
     if (asked) halt(Status::Usage, fmt::format("{}: not available in this version", option));
@@ -84,7 +90,12 @@ void Pipeline::refuse_unavailable() {
 void Pipeline::load() {
   begin("load", &Report::load);
   refuse_unavailable();
-  registry_ = registry_for(options_);
+  try {
+    entries_ = UserEntries(options_);
+  } catch (const EntryError& e) {
+    halt(Status::Usage, e.what());
+  }
+  registry_ = entries_.registry();
   LoadOptions load;
   load.method = options_.method;
   load.op_schemas = options_.op_schemas;
@@ -95,6 +106,12 @@ void Pipeline::load() {
   } catch (const LoadError& e) {
     halt(Status::BadInput, e.what());
   } catch (const UsageError& e) {
+    halt(Status::Usage, e.what());
+  }
+  try {
+    entries_.check_schemas(module_->folder());
+    keeps_ = keeps_of(options_, module_->program());
+  } catch (const EntryError& e) {
     halt(Status::Usage, e.what());
   }
   report_.warnings = module_->warnings();
@@ -180,6 +197,7 @@ InterpretOptions Pipeline::interpretation() const {
   interpretation.example_sizes = bound_.example_sizes;
   for (const std::string& symbol : bound_.chosen) interpretation.example_sizes.erase(symbol);  // says nothing
   interpretation.strict = options_.strict;
+  interpretation.keeps = keeps_;
   return interpretation;
 }
 
@@ -195,6 +213,8 @@ void Pipeline::translate(int opset) {
   bound_.pinned = result.pinned;
   report_.output_steps = result.output_steps;
   report_.warnings.insert(report_.warnings.end(), result.warnings.begin(), result.warnings.end());
+  const auto unused = entries_.unused(opset);
+  report_.warnings.insert(report_.warnings.end(), unused.begin(), unused.end());
   if (!result.findings.empty()) {
     report_.findings = std::move(result.findings);
     complete_findings(report_.findings, {registry_, catalog, opset, options_.custom_domain},
@@ -210,6 +230,7 @@ void Pipeline::translate(int opset) {
     halt(Status::Usage, fmt::format("--output-names: {} names were given, the model has {} outputs",
                                     options_.output_names.size(), model_->graph.outputs.size()));
   if (options_.optimize) eliminate_dead_nodes(*model_);
+  outline_kept_calls(*model_);
   complete_output_types();
   describe_model();
   done();
@@ -280,13 +301,10 @@ void Pipeline::verify_output() {
   };
   if (!options_.verify) return skip("not asked for");
   if (!has_runtime()) return skip(why_no_runtime());
-  if (!model_->domains.empty() && options_.ort_libraries.empty()) {
-    std::string domains;
-    for (const auto& [domain, version_of_domain] : model_->domains)
-      domains += (domains.empty() ? "`" : ", `") + domain + "`";
-    return skip(fmt::format(
-        "the model has nodes of the domain {}; pass --ort-library LIB.so with their kernels", domains));
-  }
+  if (const auto foreign = foreign_domains(*model_); !foreign.empty() && options_.ort_libraries.empty())
+    return skip(
+        fmt::format("the model has nodes of the domain `{}`; pass --ort-library LIB.so with their kernels",
+                    fmt::join(foreign, "`, `")));
   begin("verify", &Report::verify);
   try {
     const auto session = open_session_file(report_.output, options_.ort_libraries);

@@ -10,6 +10,7 @@
 #include "driver/bind_inputs.h"
 #include "driver/module_state.h"
 #include "driver/reference.h"
+#include "driver/user_entries.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
 #include "interpreter/interpreter.h"
@@ -73,6 +74,8 @@ class Pipeline {
 
   std::string path_;
   const Options& options_;
+  UserEntries entries_;
+  std::vector<Keep> keeps_;
   Registry registry_;
   std::unique_ptr<TorchModule> module_;
   BoundInputs bound_;

@@ -1,12 +1,17 @@
 #include "emitter/model_proto.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <stdexcept>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "emitter/proto.h"
+#include "onnx/defs/schema.h"
+#include "registry/mapping.h"
 
 namespace pt2onnx {
 namespace {
@@ -14,7 +19,10 @@ namespace {
 using onnx::GraphProto;
 using onnx::NodeProto;
 
-constexpr int kNodeMetadataVersion = 10;  // the IR version that gave nodes metadata_props
+constexpr int kNodeMetadataVersion = 10;     // the IR version that gave nodes metadata_props
+constexpr int kFunctionVersion = 8;          // ... models functions
+constexpr int kFunctionDefaultsVersion = 9;  // ... the attributes of functions default values
+constexpr int kFunctionTypesVersion = 10;    // ... functions value_info
 
 // Which IR version came with which opset, from the table in onnx's docs/Versioning.md (its Python helper has the same;
 // its C++ library has none): {first opset, IR version}.
@@ -146,6 +154,18 @@ class Emission {
     }
   }
 
+  void emit(const Graph& graph, onnx::FunctionProto& to) {
+    for (const Value input : graph.inputs) to.add_input(input.name());
+    for (const auto& [name, tensor] : names_.stored()) {
+      NodeProto& constant = *to.add_node();
+      constant.set_op_type("Constant");
+      constant.add_output(name);
+      set_attribute(*constant.add_attribute(), "value", *tensor);
+    }
+    for (const auto& node : graph.nodes) emit(*node, *to.add_node());
+    for (const Value output : graph.outputs) to.add_output(names_(output));
+  }
+
  private:
   static void add_value(onnx::ValueInfoProto& to, Value v, const std::string& name) {
     to.set_name(name);
@@ -205,6 +225,84 @@ class Emission {
   int ir_version_;
 };
 
+using OpName = std::pair<std::string, std::string>;  // domain, operator
+
+/// The operators of other domains that nodes of a graph use, those in its subgraphs included.
+void collect_custom(const Graph& graph, std::set<OpName>& used) {
+  for (const auto& node : graph.nodes) {
+    if (!node->domain.empty()) used.emplace(node->domain, node->op);
+    for (const auto& [name, attribute] : node->attributes)
+      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) collect_custom(**body, used);
+  }
+}
+
+/// The functions that the model calls.
+std::vector<const LocalFunction*> called_functions(const Model& model) {
+  std::set<OpName> used;
+  collect_custom(model.graph, used);
+  for (const LocalFunction& function : model.functions)
+    if (function.body && used.contains({function.domain, function.name}))
+      collect_custom(*function.body, used);
+  std::vector<const LocalFunction*> called;
+  for (const LocalFunction& function : model.functions)
+    if (used.contains({function.domain, function.name})) called.push_back(&function);
+  return called;
+}
+
+/// Gives attributes that take a function's attribute their types, which the text may leave out.
+void complete_references(google::protobuf::RepeatedPtrField<NodeProto>& nodes, int opset) {
+  for (NodeProto& node : nodes) {
+    const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain());
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) complete_references(*attribute.mutable_g()->mutable_node(), opset);
+      if (attribute.ref_attr_name().empty() || attribute.type() != onnx::AttributeProto::UNDEFINED || !schema)
+        continue;
+      const auto found = schema->attributes().find(attribute.name());
+      if (found != schema->attributes().end()) attribute.set_type(found->second.type);
+    }
+  }
+}
+
+/// The user's function under the name by which nodes call it, for the opset of the model.
+void emit_text(const LocalFunction& function, const Model& model, onnx::FunctionProto& to) {
+  if (!to.ParseFromString(function.text)) throw std::logic_error("a function that does not parse");
+  to.set_domain(function.domain);
+  to.set_name(function.name);
+  to.clear_overload();
+  bool standard = false;
+  auto& imports = *to.mutable_opset_import();
+  imports.erase(std::remove_if(imports.begin(), imports.end(),
+                               [](const auto& import) { return import.domain() == kUntilDomain; }),
+                imports.end());
+  for (auto& import : imports) {
+    if (import.domain() == "ai.onnx") import.clear_domain();
+    if (!import.domain().empty()) continue;
+    import.set_version(model.opset);
+    standard = true;
+  }
+  if (!standard) to.add_opset_import()->set_version(model.opset);
+  complete_references(*to.mutable_node(), model.opset);
+}
+
+/// A function that was translated.
+void emit_body(const LocalFunction& function, const Model& model, onnx::FunctionProto& to, int ir_version) {
+  to.set_domain(function.domain);
+  to.set_name(function.name);
+  to.add_opset_import()->set_version(model.opset);
+  for (const auto& [domain, version] : model.domains) {
+    auto& import = *to.add_opset_import();
+    import.set_domain(domain);
+    import.set_version(version);
+  }
+  Names names(*function.body);
+  Emission(names, ir_version).emit(*function.body, to);
+}
+
+int lowest_ir_version(const onnx::FunctionProto& function) {
+  if (function.value_info_size() > 0) return kFunctionTypesVersion;
+  return function.attribute_proto_size() > 0 ? kFunctionDefaultsVersion : kFunctionVersion;
+}
+
 }  // namespace
 
 int ir_version_for(int opset) {
@@ -230,6 +328,14 @@ ModelFrame make_frame(const Model& model, const std::string& producer_version) {
     custom.set_version(version);
   }
   for (const auto& [key, value] : model.metadata) add_metadata(*proto.add_metadata_props(), key, value);
+  for (const LocalFunction* function : called_functions(model)) {
+    onnx::FunctionProto& to = *proto.add_functions();
+    if (function->body)
+      emit_body(*function, model, to, static_cast<int>(proto.ir_version()));
+    else
+      emit_text(*function, model, to);
+    proto.set_ir_version(std::max<std::int64_t>(proto.ir_version(), lowest_ir_version(to)));
+  }
 
   Names names(model.graph);
   Emission(names, static_cast<int>(proto.ir_version())).emit(model.graph, *proto.mutable_graph(), true);

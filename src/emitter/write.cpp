@@ -38,6 +38,7 @@ class Pieces {
     ModelProto model_tail;
     model_tail.mutable_opset_import()->Swap(model.mutable_opset_import());
     model_tail.mutable_metadata_props()->Swap(model.mutable_metadata_props());
+    model_tail.mutable_functions()->Swap(model.mutable_functions());
     GraphProto graph_tail;
     graph_tail.mutable_input()->Swap(graph.mutable_input());
     graph_tail.mutable_output()->Swap(graph.mutable_output());

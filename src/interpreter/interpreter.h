@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -50,6 +51,16 @@ struct StateBinding {
   std::string output;  // name of what it is after the call; empty for a Dim
 };
 
+/// What the user wants kept whole: a submodule by its path or class, or a function.
+struct Keep {
+  bool is_function = false;
+  std::string name;        // "layer1.0", "Block", "helper"
+  std::string domain, op;  // of the node
+  bool bare = false;       // without the body as a function of the model
+};
+/// Whether `name` means this class or function: "__torch__.net.___torch_mangle_3.Block" is "net.Block" and "Block".
+bool names_qualified(std::string_view name, std::string_view qualified);
+
 struct InterpretOptions {
   int opset = kDefaultOpset;
   Unsupported unsupported = Unsupported::Error;
@@ -58,6 +69,7 @@ struct InterpretOptions {
   bool fold = true;
   std::vector<std::string> output_names;
   std::vector<StateBinding> state;
+  std::vector<Keep> keeps;
   std::map<std::string, std::int64_t> example_sizes;  // of dynamic dims, by name
   bool strict = false;                                // what a translation takes for granted is an error
   std::int64_t unroll_limit = 4096;                   // trips of a loop

@@ -76,10 +76,17 @@ InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
     report_rejection(node_ ? node_->op->name : "graph", e, {});
   }
   result_.pinned = builder_.pinned();
+  warn_of_unused_keeps();
   return std::move(result_);
 }
 
 std::vector<Datum> Machine::call(const program::Function& function, std::vector<Datum> arguments) {
+  if (const Keep* keep = find_keep(function, arguments))
+    return call_kept(*keep, function, std::move(arguments));
+  return run_function(function, std::move(arguments));
+}
+
+std::vector<Datum> Machine::run_function(const program::Function& function, std::vector<Datum> arguments) {
   struct Depth {
     int& depth;
     ~Depth() { --depth; }

@@ -81,6 +81,7 @@ class Machine {
   std::string here() const;  // "model.py:41" of the node that runs now
 
  private:
+  std::vector<Datum> run_function(const program::Function& function, std::vector<Datum> arguments);
   void run_node(const program::Node& node, Frame& frame);
   void show(const program::Node& node, const std::vector<Datum>& outputs);
   bool run_operator(const program::Node& node, Frame& frame, std::vector<Datum>& inputs,
@@ -93,6 +94,15 @@ class Machine {
   void locate(const program::Node& node, const Frame& frame);
   /// Of the outputs of the node that runs now: those that nothing reads.
   std::vector<bool> unused_outputs();
+
+  // calls that are kept whole (kept_calls.cpp)
+  const Keep* find_keep(const program::Function& function, const std::vector<Datum>& arguments);
+  std::vector<Datum> call_kept(const Keep& keep, const program::Function& function,
+                               std::vector<Datum> arguments);
+  std::optional<std::vector<Datum>> bare_node(const Keep& keep, const KeptCall& call,
+                                              const program::Function& function);
+  void flatten(const Datum& datum, std::vector<Value>& values);
+  void warn_of_unused_keeps();
 
   // operators through the dictionary (dispatch.cpp)
   bool dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
@@ -132,6 +142,7 @@ class Machine {
   std::map<std::string, std::size_t> finding_index_;
   std::set<std::pair<std::size_t, const program::Node*>> counted_;  // findings and the nodes counted for them
   std::map<std::string, bool> warned_;
+  std::set<const Keep*> kept_;
   std::unordered_map<std::string, std::shared_ptr<const program::Schema>>
       functional_;  // of in-place operators
 };

@@ -115,6 +115,7 @@ std::vector<Value> Builder::emit(std::string_view domain, std::string_view op, s
     node->inputs = std::move(inputs);
     node->attributes = std::move(attributes);
     node->origin = origin_;
+    node->kept = kept_;
     node->name = unique_name(scoped_name(op));
     for (std::size_t i = 0; i < outputs; ++i)
       node->outputs.push_back(new_value(unique_name(fmt::format("{}_output_{}", node->name, i)), {}));
@@ -234,6 +235,34 @@ void Builder::rollback(const Checkpoint& to) {
   scopes_.back().graph->nodes.resize(to.nodes);
 }
 
+// ---- calls that are kept whole ---------------------------------------------------------------------------------------
+
+void Builder::begin_kept(std::shared_ptr<const KeptCall> call) {
+  kept_ = std::move(call);
+  for (Scope& scope : scopes_) set_aside_.push_back(std::exchange(scope.shared, {}));
+  for (const Value argument : kept_->arguments) {
+    if (!argument.shape() || argument.constant()) continue;
+    for (std::size_t axis = 0; axis < argument.shape()->size(); ++axis) {
+      const auto symbol = (*argument.shape())[axis].symbol_name();
+      const auto source = symbol ? sources_.find(*symbol) : sources_.end();
+      if (source == sources_.end()) continue;
+      sources_before_.emplace_back(*symbol, source->second);
+      source->second = Source{argument, static_cast<std::int64_t>(axis)};
+    }
+  }
+}
+
+void Builder::end_kept() {
+  // An exception may have left more scopes than there were; they are dropped by whoever catches it.
+  for (std::size_t i = 0; i < set_aside_.size() && i < scopes_.size(); ++i)
+    scopes_[i].shared = std::move(set_aside_[i]);
+  set_aside_.clear();
+  for (auto before = sources_before_.rbegin(); before != sources_before_.rend(); ++before)
+    sources_.insert_or_assign(before->first, before->second);
+  sources_before_.clear();
+  kept_.reset();
+}
+
 // ---- subgraphs -------------------------------------------------------------------------------------------------------
 
 std::shared_ptr<Graph> Builder::subgraph(std::string_view name, const NamedTypes& inputs,
@@ -317,6 +346,7 @@ Value Builder::emit_unshared(std::string_view op, Value input) {
   node->op = op;
   node->inputs = {input};
   node->origin = origin_;
+  node->kept = kept_;
   node->name = unique_name(scoped_name(op));
   const Value output = new_value(unique_name(node->name + "_output_0"), input.type());
   node->outputs = {output};

@@ -72,6 +72,12 @@ class Builder {
   /// Fills in what inference left open of a value that is known to have that type; sizes out of sight stay open.
   void assume_type(Value v, const ValueType& type);
 
+  // -- calls that are kept whole: the nodes emitted meanwhile carry `call`, share nothing with others, and read sizes
+  //    from the call's arguments where they can --
+  void begin_kept(std::shared_ptr<const KeptCall> call);
+  void end_kept();
+  bool keeps() const { return kept_ != nullptr; }
+
   // -- subgraphs: nodes go to the innermost open one --
   using NamedTypes = std::vector<std::pair<std::string, ValueType>>;
   /// A subgraph with the given inputs and `body`'s results as outputs.
@@ -146,6 +152,10 @@ class Builder {
   std::vector<std::string> assumptions_;
   std::map<std::string, std::int64_t> example_sizes_;
   std::set<std::string> pinned_;
+  std::shared_ptr<const KeptCall> kept_;
+  std::vector<std::unordered_map<std::string, std::vector<Value>>>
+      set_aside_;  // what the scopes share otherwise
+  std::vector<std::pair<std::string, Source>> sources_before_;
   std::vector<Scope> scopes_;
   int last_scope_ = 0;
   std::unordered_map<std::string, int> used_names_;

@@ -11,7 +11,7 @@ constexpr std::string_view kBuiltIn = "built-in";
 const Rule* winner(const std::vector<Rule>& rules, int opset) {
   const Rule* best = nullptr;
   for (auto rule = rules.rbegin(); rule != rules.rend(); ++rule) {
-    if (rule->since > opset) continue;
+    if (rule->since > opset || (rule->until && *rule->until < opset)) continue;
     if (best && rule->origin != best->origin) break;
     if (!best || rule->since > best->since) best = &*rule;
   }
@@ -71,7 +71,7 @@ Registry::Found Registry::find(const Rules& rules, std::string_view name, std::s
   for (const auto& it : {all, one}) {
     if (it == rules.end()) continue;
     for (const Rule& rule : it->second)
-      if (!found.later || rule.since < *found.later) found.later = rule.since;
+      if (rule.since > opset && (!found.later || rule.since < *found.later)) found.later = rule.since;
   }
   return found;
 }
