@@ -1,0 +1,4 @@
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.GELU(), torch.nn.Linear(8, 2)).eval()
+torch.jit.script(net).save("net.pt")
