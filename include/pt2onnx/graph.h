@@ -154,7 +154,8 @@ struct Graph {
 
 /// A call whose nodes are to become one node (core/outline.h).
 struct KeptCall {
-  std::string domain, name;      // of that node
+  std::string domain, name;      // of the operator
+  std::string node;              // of the node
   bool bare = false;             // without a function behind it
   std::vector<Value> arguments;  // its first inputs
   std::vector<Value> results;    // its first outputs, as far as the call makes them

@@ -148,7 +148,7 @@ class Outliner {
 
     auto node = std::make_unique<Node>();
     node->domain = call.domain;
-    node->name = graph.nodes[begin]->name;
+    node->name = call.node;
     node->inputs = body->inputs;
     node->outputs = body->outputs;
     node->attributes = call.attributes;

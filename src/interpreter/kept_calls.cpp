@@ -98,6 +98,10 @@ std::vector<Datum> Machine::call_kept(const Keep& keep, const program::Function&
   call->name = keep.op;
   call->bare = keep.bare;
   call->origin = builder_.origin();
+  std::string path = keep.op;
+  if (!keep.is_function) path = (*arguments[0].get_if<InstanceRef>())->path;
+  std::ranges::replace(path, '.', '/');
+  call->node = builder_.unique_name("/" + path);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     flatten(arguments[i], call->arguments);
     if (keep.bare && i < function.parameters.size())

@@ -216,7 +216,7 @@ class Inliner {
     for (const Values& input : inputs_)
       if (!input.empty() && input[0] && input[0].dtype()) {
         call_.set_dtype(output, *input[0].dtype());
-        call_.warn(
+        call_.assume(
             fmt::format("nothing tells the type of `{}` in the mapping; {} is assumed, as of the first input "
                         "(declare it: `(float[N] {})`)",
                         name, to_string(*output.dtype()), name));
