@@ -57,8 +57,7 @@ std::string_view to_string(OpStatus status) {
   return "";
 }
 
-OperatorGuide::OperatorGuide(const Options& options)
-    : options_(options), builtin_(builtin_registry()) {
+OperatorGuide::OperatorGuide(const Options& options) : options_(options), builtin_(builtin_registry()) {
   const UserEntries entries(options);
   registry_ = entries.registry();
   LoadOptions load;
