@@ -131,7 +131,7 @@ Advice no_such_word(std::string_view name, const program::Schema& schema, const 
 }  // namespace
 
 bool is_torch_namespace(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kNamespaces{"aten",
+  constexpr std::array<std::string_view, 27> kNamespaces{"aten",
                                                          "prim",
                                                          "prims",
                                                          "quantized",
@@ -143,7 +143,21 @@ bool is_torch_namespace(std::string_view name) {
                                                          "xnnpack",
                                                          "profiler",
                                                          "torchvision",
-                                                         "torchaudio"};
+                                                         "torchaudio",
+                                                         "_c10d_functional",
+                                                         "_c10d_functional_autograd",
+                                                         "_dtensor",
+                                                         "_quantized",
+                                                         "_test",
+                                                         "c10d",
+                                                         "inductor",
+                                                         "inductor_prims",
+                                                         "mkl",
+                                                         "onednn",
+                                                         "onnx",
+                                                         "quantization",
+                                                         "static_runtime",
+                                                         "symm_mem"};
   return std::find(kNamespaces.begin(), kNamespaces.end(), name) != kNamespaces.end();
 }
 

@@ -207,7 +207,7 @@ Explanation OperatorGuide::explain(const std::string& asked) const {
     schema = one;
     break;
   }
-  if (schema && has_tensor_argument(*schema))
+  if (schema && takes_tensors(*schema))
     e.onnx = onnx_words_for(functional_name(*schema), *schema, onnx_catalog());
 
   if (e.status == OpStatus::Unknown) {

@@ -26,7 +26,7 @@ struct Guess {
 };
 
 constexpr std::int64_t kSize = 4;      // of every axis
-constexpr std::size_t kOrdinary = 48;  // guesses that are made when one answer is enough
+constexpr std::size_t kOrdinary = 40;  // guesses that are made when one answer is enough
 
 /// Ordinary calls first.
 const std::vector<Guess>& guesses() {
@@ -36,7 +36,7 @@ const std::vector<Guess>& guesses() {
       for (const std::int64_t first : {1, 0})
         for (const auto lists :
              {Guess::Lists::Ones, Guess::Lists::Size, Guess::Lists::Reversed, Guess::Lists::Twos})
-          for (const std::size_t rank : {4, 3, 2, 5, 1, 0}) {
+          for (const std::size_t rank : {4, 3, 2, 5, 1}) {
             guess.rank = rank;
             guess.first_number = first;
             guess.lists = lists;

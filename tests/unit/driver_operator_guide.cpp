@@ -121,6 +121,14 @@ TEST(OperatorGuide, SaysWhatAMappedOperatorBecomes) {
   EXPECT_EQ(words(17, "aten::layer_norm"), std::vector<std::string>{"LayerNormalization"});
 }
 
+TEST(OperatorGuide, KnowsTheNamespacesOfTorch) {
+  const Options options;
+  const OperatorGuide guide(options);
+  for (const auto& name : guide.names())
+    EXPECT_TRUE(is_torch_namespace(name.substr(0, name.find("::"))))
+        << name << " is taken for a user's operator";
+}
+
 TEST(OperatorGuide, FullNames) {
   const Options options;
   const OperatorGuide guide(options);
