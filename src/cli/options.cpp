@@ -131,8 +131,8 @@ void add_translation_options(CLI::App& command, Options& options) {
                                   : what == "aten" ? Unsupported::Aten
                                                    : Unsupported::Error;
           },
-          "What becomes of operators without a mapping: error (default), or custom: a node in "
-          "--custom-domain")
+          "What becomes of operators without a mapping: error (default); custom: a node in --custom-domain; "
+          "aten: a fallback node of PyTorch's, for runtimes with libtorch inside")
       ->check(one_of({"error", "custom", "aten"}))
       ->type_name("error|custom|aten")
       ->group("Translation");

@@ -80,7 +80,6 @@ void Pipeline::halt(Status status, std::string why) { throw Halt{fail(status, st
 /// Options of the interface that nothing implements yet must not pass as if they had been heeded.
 void Pipeline::refuse_unavailable() {
   const std::pair<const char*, bool> unavailable[] = {
-      {"--unsupported aten", options_.unsupported == Unsupported::Aten},
       {"--plugin", !options_.plugins.empty()},
   };
   for (const auto& [option, asked] : unavailable)

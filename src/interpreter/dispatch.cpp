@@ -99,7 +99,8 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   const auto found = registry_.find(functional->name, functional->overload, options_.opset);
   if (tainted) {
     // Its inputs are unknown, but that it has no translation can be said all the same.
-    if (!found.rule && find_builtins(schema->name).empty() && takes_tensors(*schema)) {
+    if (options_.unsupported == Unsupported::Error && !found.rule && find_builtins(schema->name).empty() &&
+        takes_tensors(*schema)) {
       if (found.later)
         report(qualified(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
       else
@@ -212,12 +213,12 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
     } catch (const Rejection& rejection) {
       builder_.rollback(checkpoint);
       builder_.take_assumptions();
-      if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
+      if (options_.unsupported != Unsupported::Error) return custom_node(schema, arguments);
       report_rejection(std::string(name), rejection, schema.text);
       return std::nullopt;
     }
   }
-  if (options_.unsupported == Unsupported::Custom) return custom_node(schema, arguments);
+  if (options_.unsupported != Unsupported::Error) return custom_node(schema, arguments);
   report(std::string(name), {}, {}, found.later ? std::optional(Case::OpsetTooLow) : std::nullopt,
          found.later, schema.text);
   return std::nullopt;

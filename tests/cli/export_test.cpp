@@ -172,6 +172,37 @@ TEST(Export, UnsupportedCustomWritesTheModel) {
   EXPECT_THAT(run.err, HasSubstr("first half only"));
 }
 
+TEST(Export, CustomNodesHaveTheTypesOfTheKernel) {
+  const TemporaryModule module(
+      {"def forward(self, x):\n"
+       "    i = torch.argmax(x, 1)\n"
+       "    a, b, c = torch.unbind(x, 1)\n"
+       "    return i + 1, torch.flatten(torch.stack([a, c], 1), 0, 1)\n",
+       {},
+       {},
+       {},
+       {},
+       {},
+       false});
+  const TemporaryFolder folder;
+  for (const std::string kind : {"custom", "aten"}) {
+    const auto run = run_cli({"export", module.path(), "-o", folder.file(kind + ".onnx"), "--input",
+                              "[N,3,4]", "--without", "aten::argmax", "--without", "aten::unbind",
+                              "--unsupported", kind, "--format", "json"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    const auto document = run.json();
+    const bool aten = kind == "aten";
+    EXPECT_EQ(document["operators"][aten ? "org.pytorch.aten::ATen" : "custom::argmax"], aten ? 2 : 1);
+    EXPECT_EQ(document["outputs"][0]["dtype"], "int64");
+    EXPECT_EQ(document["outputs"][0]["shape"], nlohmann::json::parse(R"(["N", 4])"));
+    EXPECT_EQ(document["outputs"][1]["dtype"], "float32");
+    EXPECT_EQ(document["outputs"][1]["shape"], nlohmann::json::parse(R"(["2*N", 4])"));
+  }
+  const std::string shown = run_cli({"show", folder.file("aten.onnx")}).out;
+  EXPECT_THAT(shown, HasSubstr("operator: string = \"argmax\""));
+  EXPECT_THAT(run_cli({"show", folder.file("custom.onnx")}).out, HasSubstr("custom.argmax"));
+}
+
 TEST(Export, ReportsInEveryFormat) {
   const TemporaryModule module(kUnmapped);
   const TemporaryFolder folder;
