@@ -126,6 +126,10 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   }
 
   if (!takes_tensors(*schema)) {
+    if (auto number = compute_as_tensors(*schema, inputs)) {
+      outputs.emplace_back(std::move(*number));
+      return true;
+    }
     report(qualified(*schema), "is applied to values that the graph computes, which pt2onnx cannot follow",
            {"give the sizes that it depends on as static dims"}, std::nullopt, std::nullopt, schema->text);
     return false;
@@ -221,6 +225,45 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
   if (options_.unsupported != Unsupported::Error) return custom_node(schema, arguments);
   report(std::string(name), {}, {}, found.later ? std::optional(Case::OpsetTooLow) : std::nullopt,
          found.later, schema.text);
+  return std::nullopt;
+}
+
+/// Mathematics on Python numbers (`math.sin(v)`) as the operator of the same name on 0-d tensors computes it.
+std::optional<Scalar> Machine::compute_as_tensors(const Schema& schema, const std::vector<Datum>& inputs) {
+  std::vector<Argument> numbers;
+  for (const Datum& input : inputs) {
+    const auto* number = input.get_if<Scalar>();
+    if (!number || number->kind() == Scalar::Kind::Complex) return std::nullopt;
+    numbers.emplace_back(builder_.cast(number_value(*number), DType::Float64));
+  }
+  const auto on_tensors = [&](const Schema& other) {
+    return other.arguments.size() >= numbers.size() &&
+           std::all_of(
+               other.arguments.begin(), other.arguments.begin() + static_cast<std::ptrdiff_t>(numbers.size()),
+               [](const SchemaArgument& a) { return a.type && a.type->kind == program::TypeKind::Tensor; }) &&
+           std::all_of(other.arguments.begin() + static_cast<std::ptrdiff_t>(numbers.size()),
+                       other.arguments.end(),
+                       [](const SchemaArgument& a) { return a.default_value && !a.is_out; });
+  };
+  for (const auto& other : folder_.overloads(schema.name)) {
+    const auto found = registry_.find(other->name, other->overload, options_.opset);
+    if (!found.rule || !on_tensors(*other)) continue;
+    const auto checkpoint = builder_.checkpoint();
+    try {
+      const Results results = apply(registry_, *found.rule, builder_, *other, numbers);
+      const auto* value = std::get_if<Value>(&results.values.at(0).data);
+      if (!value || !*value || schema.returns.empty() || !schema.returns[0].type) return std::nullopt;
+      switch (schema.returns[0].type->kind) {
+        case program::TypeKind::Bool: return Scalar(Scalar::Kind::Bool, builder_.cast(*value, DType::Bool));
+        case program::TypeKind::Float:
+          return Scalar(Scalar::Kind::Float, builder_.cast(*value, DType::Float64));
+        default: return std::nullopt;
+      }
+    } catch (const Rejection&) {
+      builder_.rollback(checkpoint);
+      builder_.take_assumptions();
+    }
+  }
   return std::nullopt;
 }
 

@@ -109,6 +109,7 @@ class Machine {
   std::optional<std::vector<Datum>> fold(const program::Operator& op, const std::vector<Datum>& inputs);
   std::optional<std::vector<Argument>> convert(const program::Schema& schema, std::vector<Argument> arguments,
                                                std::string_view name);
+  std::optional<Scalar> compute_as_tensors(const program::Schema& schema, const std::vector<Datum>& inputs);
   std::optional<std::vector<Argument>> custom_node(const program::Schema& schema,
                                                    const std::vector<Argument>& arguments);
   Datum wrap(const program::Schema& schema, std::size_t result, const Argument& value,
