@@ -119,8 +119,8 @@ void unfold(Machine& m, Cell& cell) {
     cell.number = number->kind();
   } else if (const auto* list = datum.get_if<ListRef>()) {
     if ((*list)->dynamic && !(*list)->dynamic->growth) {
-      cell.kind = Kind::Sequence;
-      cell.type = sequence_type(m, **list);
+      cell.kind = Kind::DynamicList;
+      cell.type = list_type(m, **list);
     } else {
       cell.kind = Kind::List;
       for (const Datum& item : (*list)->items) cell.children.push_back(fixed_cell(item));
@@ -143,12 +143,20 @@ bool same_front(const ListState& a, const ListState& b) {
   return a.dynamic->growth && a.dynamic->growth == b.dynamic->growth;
 }
 
-/// A list whose length differs becomes a sequence.
-void to_sequence(Machine& m, Cell& cell, const ListState& other) {
+/// The type of a dynamic list covers that of another.
+bool widen_list(Machine& m, ValueType& type, const ListState& other) {
+  if (type.kind == ValueType::Kind::Tensor) return false;  // numbers: any length will do
+  if (other.items.empty() && !other.dynamic) return false;
+  return widen_type(m, type, list_type(m, other));
+}
+
+/// A list whose length differs.
+void to_dynamic(Machine& m, Cell& cell, const ListState& other) {
   const ListState& mine = **cell.fixed.get_if<ListRef>();
-  ValueType type = mine.items.empty() && !mine.dynamic ? sequence_type(m, other) : sequence_type(m, mine);
-  if (!other.items.empty() || other.dynamic) widen_type(m, type, sequence_type(m, other));
-  cell.kind = Kind::Sequence;
+  ValueType type = mine.items.empty() && !mine.dynamic ? list_type(m, other) : list_type(m, mine);
+  if (other.dynamic && other.dynamic->growth) throw NeedsWholeList{other.dynamic->growth};
+  widen_list(m, type, other);
+  cell.kind = Kind::DynamicList;
   cell.type = std::move(type);
   cell.children.clear();
 }
@@ -215,11 +223,10 @@ bool widen(Machine& m, Cell& cell, const Datum& datum) {
       cell.number = number->kind();
       return true;
     }
-    case Kind::Sequence: {
+    case Kind::DynamicList: {
       const auto* list = datum.get_if<ListRef>();
       if (!list) break;
-      if ((*list)->items.empty() && !(*list)->dynamic) return false;
-      return widen_type(m, cell.type, sequence_type(m, **list));
+      return widen_list(m, cell.type, **list);
     }
     case Kind::Maybe:
       if (datum.is_none()) return false;
@@ -230,7 +237,7 @@ bool widen(Machine& m, Cell& cell, const Datum& datum) {
       if (!list) break;
       if (same_front(**list, **cell.fixed.get_if<ListRef>()) && (*list)->items.size() == cell.children.size())
         return widen_children(m, cell, (*list)->items);
-      to_sequence(m, cell, **list);
+      to_dynamic(m, cell, **list);
       return true;
     }
     case Kind::Tuple: {
@@ -255,7 +262,7 @@ bool widen(Machine& m, Cell& cell, const Datum& datum) {
 }
 
 bool has_open_rank(const Cell& cell) {
-  if (cell.kind == Kind::Tensor || cell.kind == Kind::Sequence) return !cell.type.shape;
+  if (cell.kind == Kind::Tensor || cell.kind == Kind::DynamicList) return !cell.type.shape;
   return std::any_of(cell.children.begin(), cell.children.end(), has_open_rank);
 }
 
@@ -289,7 +296,7 @@ void leaf_types(const Cell& cell, const std::string& name, Builder::NamedTypes& 
     case Kind::Fixed:
     case Kind::Unset: return;
     case Kind::Tensor: types.emplace_back(name, in_graph(cell.type)); return;
-    case Kind::Sequence: types.emplace_back(name, cell.type); return;
+    case Kind::DynamicList: types.emplace_back(name, cell.type); return;
     case Kind::Number:
       types.emplace_back(name, ValueType{ValueType::Kind::Tensor, number_dtype(cell.number), Shape{}});
       return;
@@ -344,13 +351,13 @@ void leaf_values(Machine& m, const Cell& cell, const Datum& datum, std::vector<V
     case Kind::Number:
       values.push_back(m.builder().cast(m.number_value(*datum.get_if<Scalar>()), number_dtype(cell.number)));
       return;
-    case Kind::Sequence:
-      if (m.builder().opset() < 13) {
+    case Kind::DynamicList:
+      if (cell.type.kind == ValueType::Kind::Sequence && m.builder().opset() < 13) {
         Rejection rejection("a list whose length depends on the data goes through a branch or a loop");
         rejection.first_opset = 13;
         throw rejection;
       }
-      values.push_back(sequence_value(m, **datum.get_if<ListRef>(), cell.type));
+      values.push_back(list_value(m, **datum.get_if<ListRef>(), cell.type));
       return;
     case Kind::Maybe:
       if (datum.is_none()) {
@@ -394,11 +401,13 @@ Datum instantiate(Machine& m, const Cell& cell, const std::vector<Value>& values
       if (cell.number == Scalar::Kind::Int) return Scalar(m.builder().symbol_of_value(v, "n"));
       return Scalar(cell.number, v);
     }
-    case Kind::Sequence: {
+    case Kind::DynamicList: {
       auto list = make_list({});
       if (const auto* pattern = cell.fixed.get_if<ListRef>()) list->element = (*pattern)->element;
       m.builder().assume_type(values.at(next), cell.type);
-      list->dynamic = {DynamicItems::Form::Sequence, values.at(next++)};
+      const bool numbers = cell.type.kind == ValueType::Kind::Tensor;
+      list->dynamic = {numbers ? DynamicItems::Form::Stacked : DynamicItems::Form::Sequence,
+                       values.at(next++)};
       return list;
     }
     case Kind::Maybe: {

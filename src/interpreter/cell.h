@@ -13,10 +13,10 @@
 namespace pt2onnx {
 
 struct Cell {
-  enum class Kind { Fixed, Tensor, Number, Sequence, Maybe, List, Tuple, Dict, Unset };
+  enum class Kind { Fixed, Tensor, Number, DynamicList, Maybe, List, Tuple, Dict, Unset };
   Kind kind = Kind::Fixed;
   Datum fixed;     // Fixed; and the pattern of List, Tuple, Dict (element types, keys)
-  ValueType type;  // Tensor, Sequence
+  ValueType type;  // Tensor; DynamicList: a sequence, or a vector of numbers
   Scalar::Kind number = Scalar::Kind::Int;
   std::vector<Cell> children;  // List, Tuple, Dict: the items; Maybe: the value
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "symbolics/onnx.h"
 
@@ -48,6 +49,37 @@ Value item_value(Machine& m, const Datum& item) {
     (*tensor)->storage->listed = true;
   }
   return value;
+}
+
+bool holds_numbers(const ListState& list) { return number_type(list.element).has_value(); }
+
+Value number_vector(Machine& m, const ListState& list) {
+  if (list.dynamic && list.dynamic->growth) throw NeedsWholeList{list.dynamic->growth};
+  if (list.dynamic && list.dynamic->form == DynamicItems::Form::Stacked) return list.dynamic->value;
+  const DType dtype = number_type(list.element).value();
+  Call c = shaping(m);
+  if (list.dynamic)  // ConcatFromSequence wants an item: one more goes in front and out again
+    return onnx::slice(c,
+                       m.emit("ConcatFromSequence",
+                              {m.emit("SequenceInsert", {list.dynamic->value, c.constant(0, dtype),
+                                                         c.constant(0, DType::Int64)})},
+                              {{"axis", 0}, {"new_axis", 1}}),
+                       0, 1, std::numeric_limits<std::int64_t>::max());
+  if (list.items.empty()) return m.builder().constant(Tensor::of_bytes({}, {0}, dtype));
+  std::vector<Value> items;
+  for (const Datum& item : list.items)
+    items.push_back(onnx::unsqueeze(c, m.builder().cast(item_value(m, item), dtype), {0}));
+  return items.size() == 1 ? items[0] : onnx::concat(c, items, 0);
+}
+
+ValueType list_type(Machine& m, const ListState& list) {
+  if (!holds_numbers(list)) return sequence_type(m, list);
+  if (list.dynamic && list.dynamic->growth) throw NeedsWholeList{list.dynamic->growth};
+  return {ValueType::Kind::Tensor, number_type(list.element), Shape{m.builder().fresh_dim("length")}};
+}
+
+Value list_value(Machine& m, const ListState& list, const ValueType& type) {
+  return type.kind == ValueType::Kind::Tensor ? number_vector(m, list) : sequence_value(m, list, type);
 }
 
 DynamicItems stacked(Value value) { return {DynamicItems::Form::Stacked, value}; }

@@ -15,6 +15,15 @@ ValueType sequence_type(Machine& machine, const ListState& list);
 /// The list as an ONNX sequence of that type.
 Value sequence_value(Machine& machine, const ListState& list, const ValueType& type);
 
+/// Whether the items are Python numbers: such a list is a 1-d tensor wherever the graph decides its length.
+bool holds_numbers(const ListState& list);
+/// The numbers as a 1-d tensor.
+Value number_vector(Machine& machine, const ListState& list);
+
+/// What a list is where the graph decides its length, and the value: a vector of numbers, or a sequence.
+ValueType list_type(Machine& machine, const ListState& list);
+Value list_value(Machine& machine, const ListState& list, const ValueType& type);
+
 /// The tensor whose first axis counts the items, for the same of a list.
 DynamicItems stacked(Value value);
 

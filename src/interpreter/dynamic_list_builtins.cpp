@@ -46,10 +46,13 @@ void set_sequence(Machine& m, const Datum& target, Value sequence) {
 
 /// The list with these items behind it.
 DynamicItems extended(Machine& m, const ListState& list, const Data& items) {
-  if (stack_in(list) && can_stack(m, items, list)) {
+  const bool numbers = holds_numbers(list);
+  if (numbers || (stack_in(list) && can_stack(m, items, list))) {
     Call c = shaping(m);
-    std::vector<Value> parts{list.dynamic->value};
-    for (const Datum& item : items) parts.push_back(onnx::unsqueeze(c, item_value(m, item), {0}));
+    std::vector<Value> parts{numbers ? number_vector(m, list) : list.dynamic->value};
+    for (const Datum& item : items)
+      parts.push_back(
+          onnx::unsqueeze(c, m.builder().cast(item_value(m, item), parts[0].dtype().value()), {0}));
     return stacked(onnx::concat(c, std::move(parts), 0));
   }
   Value sequence = sequence_value(m, list, sequence_type(m, list));
@@ -120,9 +123,11 @@ bool get_item(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
       return true;
     }
   }
-  if (const ListState* whole = dynamic_in(inputs, 0); whole && stack_in(*whole)) {
-    const Value item = m.emit("Gather", {whole->dynamic->value, m.number_value(*index)}, {{"axis", 0}});
-    outputs.push_back(element_datum(m, *whole, item));
+  const ListState* whole = dynamic_in(inputs, 0);
+  if (holds_numbers(**list) || (whole && stack_in(*whole))) {
+    const Value items = holds_numbers(**list) ? number_vector(m, **list) : whole->dynamic->value;
+    outputs.push_back(
+        element_datum(m, **list, m.emit("Gather", {items, m.number_value(*index)}, {{"axis", 0}})));
     return true;
   }
   const Value sequence = sequence_value(m, **list, sequence_type(m, **list));
@@ -134,6 +139,18 @@ bool set_item(Machine& m, const Node& node, Frame&, Data& inputs, Data& outputs)
   const auto* list = inputs[0].get_if<ListRef>();
   const auto* index = inputs.size() > 1 ? inputs[1].get_if<Scalar>() : nullptr;
   if (!list || !index || (!(*list)->dynamic && index->is_known())) return false;
+  if (holds_numbers(**list)) {
+    Call c = shaping(m);
+    const Value numbers = number_vector(m, **list);
+    const Value item = m.builder().cast(item_value(m, inputs[2]), numbers.dtype().value());
+    set_items(m, inputs[0],
+              stacked(m.emit(
+                  m.builder().opset() >= 11 ? "ScatterElements" : "Scatter",
+                  {numbers, onnx::unsqueeze(c, m.number_value(*index), {0}), onnx::unsqueeze(c, item, {0})},
+                  {{"axis", 0}})));
+    if (!node.outputs.empty()) outputs.push_back(inputs[0]);
+    return true;
+  }
   const Value sequence = sequence_value(m, **list, sequence_type(m, **list));
   const Value position = m.number_value(*index);
   const Value item = m.builder().cast(item_value(m, inputs[2]), sequence.dtype().value_or(DType::Float32));
@@ -166,12 +183,21 @@ bool pop(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
       (*tensor)->storage->listed = false;  // no longer in the list
     return datum;
   };
-  if (const auto stack = stack_in(*list); stack && (!index || index->equals(-1))) {
+  const Dim* place = index ? std::get_if<Dim>(&index->data()) : nullptr;
+  if (const auto stack = stack_in(*list); stack && (!index || place)) {
     Call c = shaping(m);
-    const Dim last = m.builder().size_of(*stack, 0) - 1;
-    outputs.push_back(own(onnx::select(c, *stack, 0, last)));
-    set_items(m, inputs[0], stacked(onnx::slice(c, *stack, 0, 0, last)));
-    return true;
+    const Dim size = m.builder().size_of(*stack, 0);
+    const Dim wanted = place ? *place : Dim(-1);
+    if (wanted.lower_bound().value_or(-1) >= 0 || wanted.upper_bound().value_or(0) < 0) {
+      const Dim at = wanted.lower_bound().value_or(-1) >= 0 ? wanted : size + wanted;
+      outputs.push_back(own(onnx::select(c, *stack, 0, at)));
+      const Value before = onnx::slice(c, *stack, 0, 0, at);
+      const bool last = at == size - 1;
+      set_items(
+          m, inputs[0],
+          stacked(last ? before : onnx::concat(c, {before, onnx::slice(c, *stack, 0, at + 1, size)}, 0)));
+      return true;
+    }
   }
   const Value at =
       index ? m.number_value(*index) : m.builder().constant(Tensor::scalar(std::int64_t{-1}, DType::Int64));
@@ -282,10 +308,9 @@ bool copy(Machine&, const Node&, Frame&, Data& inputs, Data& outputs) {
 /// A list of numbers as a 1-d tensor.
 bool to_tensor(Machine& m, const Node&, Frame&, Data& inputs, Data& outputs) {
   const ListState* list = dynamic_in(inputs, 0);
-  if (!list || !list->element || list->element->kind == program::TypeKind::Tensor) return false;
+  if (!list || !holds_numbers(*list)) return false;
   if (inputs.size() > 1 && !inputs[1].is_none()) return false;
-  Value joined = stack_in(*list).value_or(Value());
-  if (!joined) joined = m.emit("ConcatFromSequence", {list->dynamic->value}, {{"axis", 0}, {"new_axis", 1}});
+  Value joined = number_vector(m, *list);
   if (list->element->kind == program::TypeKind::Float) joined = m.builder().cast(joined, DType::Float32);
   outputs.emplace_back(m.tensors().make(joined));
   return true;
