@@ -235,31 +235,38 @@ void Pipeline::translate(int opset) {
   done();
 }
 
-/// An ONNX graph must tell dtype and rank of its outputs. Behind a custom node inference knows neither; libtorch does.
+/// An ONNX graph must tell dtype and rank of its outputs. Inference knows neither behind a custom node, nor the rank where
+/// it depends on the data; libtorch does, of the example.
 void Pipeline::complete_output_types() {
   const auto& outputs = model_->graph.outputs;
   const auto is_open = [](const Value& v) {
     return v.type().kind == ValueType::Kind::Tensor && (!v.dtype() || !v.shape());
   };
-  const auto open = std::find_if(outputs.begin(), outputs.end(), is_open);
-  if (open == outputs.end()) return;
+  if (std::none_of(outputs.begin(), outputs.end(), is_open)) return;
 
   std::string refusal;
   const auto reference = run_reference(*module_, bound_, bound_.example_sizes, refusal);
-  if (!reference || reference->outputs.size() != outputs.size())
-    halt(Status::Unsupported, fmt::format("dtype and rank of the output `{}` are not known, and ONNX wants "
-                                          "them: it depends on a custom node, and "
-                                          "libtorch cannot run the module to see{}",
-                                          open->name(), refusal.empty() ? "" : ": " + refusal));
+  const bool seen = reference && reference->outputs.size() == outputs.size();
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!is_open(outputs[i])) continue;
-    const Tensor& seen = reference->outputs[i];
     ValueInfo& info = *outputs[i].info();
-    if (!info.type.dtype) info.type.dtype = seen.dtype;
+    if (!info.type.dtype) {
+      if (!seen)
+        halt(Status::Unsupported,
+             fmt::format("the dtype of the output `{}` is not known, and ONNX wants it: it "
+                         "depends on a custom node, and libtorch cannot run the module to see{}",
+                         info.name, refusal.empty() ? "" : ": " + refusal));
+      info.type.dtype = reference->outputs[i].dtype;
+    }
     if (info.type.shape) continue;
+    const std::size_t rank = seen ? reference->outputs[i].dims.size() : 1;
     info.type.shape.emplace();  // the rank only: the sizes may depend on the input
-    for (std::size_t axis = 0; axis < seen.dims.size(); ++axis)
+    for (std::size_t axis = 0; axis < rank; ++axis)
       info.type.shape->push_back(Dim::symbol(fmt::format("{}_{}", info.name, axis)));
+    if (!seen || model_->domains.empty())
+      report_.warnings.push_back(fmt::format("the rank of the output `{}` {}; the model declares {}",
+                                             info.name, seen ? "depends on the data" : "is not known",
+                                             seen ? "that of the example" : "one dim for it"));
   }
 }
 

@@ -359,13 +359,6 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
     if (std::find(outputs.begin(), outputs.end(), copy) != outputs.end()) copy = emit("Identity", {copy});
     value = copy;
   }
-  if (value.type().kind == ValueType::Kind::Tensor && !value.shape()) {
-    // ONNX's checker wants some shape for an output of the model.
-    warn(fmt::format("the rank of the output `{}` depends on the data; the model declares one dim for it",
-                     name));
-    builder_.assume_type(value,
-                         ValueType{ValueType::Kind::Tensor, std::nullopt, Shape{builder_.fresh_dim("size")}});
-  }
   value.info()->name = builder_.unique_name(fixed_name ? options_.output_names[index] : name);
   model.graph.outputs.push_back(value);
 }

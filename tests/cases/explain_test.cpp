@@ -42,9 +42,10 @@ void expect_agreement(const OperatorGuide& guide, const program::Program& progra
     const auto it = missing.find(qualified(*op->schema));
     if (it == missing.end()) continue;  // translated, or not reached
     // Without a tensor among its arguments libtorch computes it, where they are known; in this program they are not.
-    const bool conditional = std::ranges::none_of(op->schema->arguments, [](const program::SchemaArgument& a) {
-      return a.type && a.type->text.find("Tensor") != std::string::npos;
-    });
+    const bool conditional =
+        std::ranges::none_of(op->schema->arguments, [](const program::SchemaArgument& a) {
+          return a.type && a.type->text.find("Tensor") != std::string::npos;
+        });
     if (conditional && standing.status == OpStatus::Mapped) continue;
     ++confirmed;
     EXPECT_NE(standing.status, OpStatus::Mapped) << where << ": " << it->first;
