@@ -6,6 +6,7 @@
 #include <array>
 
 #include "diagnosis/kernel_contract.h"
+#include "diagnosis/mapping_text.h"
 #include "diagnosis/signature.h"
 
 namespace pt2onnx {
@@ -23,25 +24,11 @@ std::string_view namespace_of(std::string_view name) {
 
 bool is_known(const program::Schema* schema) { return schema && !schema->is_variadic; }
 
-std::string first_tensor_argument(const program::Schema& schema) {
-  for (const auto& argument : schema.arguments)
-    if (holds_tensors(argument.type)) return argument.name;
-  return "self";
-}
-
-/// The mapping, as it would stand in a file of symbolics/.
-std::string mapping_text(std::string_view name, const program::Schema& schema, const OnnxWord& word) {
-  std::vector<std::string> tensors;
-  for (const auto& argument : schema.arguments)
-    if (holds_tensors(argument.type) && !argument.is_out) tensors.push_back(argument.name);
-  if (word.one_to_one && tensors.size() == 1 && tensors.front() == "self")
-    return fmt::format("{{\"{}\", {}, unary<\"{}\">}}", name, word.since, word.name);
-
-  std::string inputs;
-  for (const std::string& tensor : tensors)
-    inputs += fmt::format("{}c.tensor(\"{}\")", inputs.empty() ? "" : ", ", tensor);
-  return fmt::format("{{\"{}\", {}, [](Call& c) -> Results {{ return c.op(\"{}\", {{{}}}); }}}}", name,
-                     word.since, word.name, inputs);
+/// What to write into a mapping file.
+std::string mapping_advice(std::string_view when, std::string_view name, const program::Schema* schema,
+                           const OnnxWord* word, const AdviceContext& context) {
+  return fmt::format("{} in a file of your own, for `--map` (docs/mappings.md): `{}`", when,
+                     mapping_text(name, schema, word, context));
 }
 
 std::string custom_advice(std::string_view name, const program::Schema* schema,
@@ -79,6 +66,7 @@ Advice user_op(std::string_view name, const program::Schema* schema, const Advic
                     "library that registers it: `--load-library LIB.so`",
                     name));
   }
+  advice.advice.push_back(mapping_advice("say what it computes", name, schema, nullptr, context));
   advice.advice.push_back(custom_advice(name, schema, context));
   advice.advice.push_back(
       "or write it in Python with operators of PyTorch (a function without torch.library, or an "
@@ -103,9 +91,7 @@ Advice dictionary_gap(std::string_view name, const program::Schema& schema, std:
     advice.reason =
         fmt::format("ONNX has `{}` since opset {}, but pt2onnx has no mapping to it", word.name, word.since);
   }
-  advice.advice.push_back(
-      fmt::format("add the row to a table in symbolics/ (CONTRIBUTING.md, \"add an op\"): `{}`",
-                  mapping_text(name, schema, word)));
+  advice.advice.push_back(mapping_advice("map it", name, &schema, &word, context));
   if (!word.one_to_one)
     advice.advice.push_back(fmt::format(
         "the arguments do not match one to one: compare `{}` with the operator (`pt2onnx onnx-ops {}`)",
@@ -120,10 +106,8 @@ Advice no_such_word(std::string_view name, const program::Schema& schema, const 
   advice.reason =
       fmt::format("no ONNX operator up to opset {} expresses it, and pt2onnx has no composition for it",
                   context.catalog.newest_opset());
-  advice.advice.push_back(fmt::format(
-      "if it can be composed of other operators, add the composition to symbolics/ (CONTRIBUTING.md, \"add "
-      "an op\"): `{{\"{}\", {}, [](Call& c) -> Results {{ Value x = c.tensor(\"{}\"); ... }}}}`",
-      name, context.opset, first_tensor_argument(schema)));
+  advice.advice.push_back(
+      mapping_advice("if it can be composed of ONNX operators, write that", name, &schema, nullptr, context));
   advice.advice.push_back(custom_advice(name, &schema, context));
   return advice;
 }

@@ -85,12 +85,14 @@ class AdviceTest : public ::testing::Test {
   Registry registry_;
 };
 
-TEST_F(AdviceTest, CaseOneNamesTheOperatorAndPrintsTheRow) {
+TEST_F(AdviceTest, CaseOneNamesTheOperatorAndPrintsTheMapping) {
   const auto s = schema("aten::asinh", {"self"});
   const Advice advice = advise(&s, "aten::asinh");
   EXPECT_EQ(advice.which, Case::DictionaryGap);
   EXPECT_THAT(advice.reason, HasSubstr("`Asinh` since opset 9"));
-  EXPECT_THAT(advice.advice.front(), HasSubstr(R"({"aten::asinh", 9, unary<"Asinh">})"));
+  EXPECT_THAT(
+      advice.advice.front(),
+      HasSubstr(R"(`<domain: "aten", opset_import: ["" : 9]> asinh (self) => (y) { y = Asinh (self) }`)"));
   EXPECT_THAT(advice.advice.back(), HasSubstr("`custom::asinh(self) -> Tensor`"));
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "diagnosis/mapping_text.h"
 #include "emitter/emitter.h"
 #include "emitter/mapping_file.h"
 #include "frontend/frontend.h"
@@ -238,6 +239,27 @@ TEST(MappingBindings, WhatDoesNotFitIsSaid) {
             "its argument `other` is bound twice");
   EXPECT_EQ(misfit("<domain: \"aten\"> cumsum (x) => (y) { y = Identity(x) }", "aten::cumsum"),
             "the function leaves out its argument `dim`; take it as an attribute (or an input of that name)");
+}
+
+TEST(MappingAdvice, WhatADiagnosisPrintsIsReadAndFits) {
+  const auto folder = torch_folder();
+  const Registry empty;
+  const AdviceContext context{empty, onnx_catalog(), kDefaultOpset, "custom"};
+  int one_to_one = 0;
+  for (const std::string op :
+       {"aten::asinh", "aten::elu", "aten::gelu", "aten::softmax", "aten::matmul", "aten::det",
+        "aten::cumsum", "aten::hardswish", "aten::round", "aten::log_softmax", "aten::argmax"}) {
+    const auto schema = folder->schema(op, "");
+    ASSERT_TRUE(schema) << op;
+    const auto words = onnx_words_for(op, *schema, onnx_catalog());
+    ASSERT_FALSE(words.empty()) << op;
+    if (!words.front().one_to_one) continue;
+    ++one_to_one;
+    const std::string text = mapping_text(op, schema.get(), &words.front(), context);
+    EXPECT_EQ(refusal(text), "") << text;
+    EXPECT_EQ(misfit(text, op), "") << text;
+  }
+  EXPECT_GT(one_to_one, 4);
 }
 
 }  // namespace
