@@ -58,10 +58,40 @@ bool call_method(Machine& m, const Node& node, Frame&, std::vector<Datum>& input
   return true;
 }
 
-/// `with torch.no_grad()` and the like: the guards change nothing in an exported graph.
-bool enter_or_exit(Machine&, const Node& node, Frame&, std::vector<Datum>& inputs,
-                   std::vector<Datum>& outputs) {
+/// The function that a with-block calls at its begin or end, of a class of the program's own.
+const program::Function* guard_method(Machine& m, const InstanceRef& guard, const std::string& name) {
+  if (guard->type.starts_with("__torch__.torch."))
+    return nullptr;  // no_grad and the like: nothing for a graph
+  const auto cls = m.program().classes.find(guard->type);
+  if (cls == m.program().classes.end()) return nullptr;
+  const auto method = cls->second.methods.find(name);
+  return method == cls->second.methods.end() ? nullptr : m.program().functions.at(method->second).get();
+}
+
+bool enter(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+  const auto* guard = inputs.empty() ? nullptr : inputs[0].get_if<InstanceRef>();
+  if (guard) {
+    if (const auto* method = guard_method(m, *guard, "__enter__")) {
+      outputs = m.call(*method, {inputs[0]});
+      outputs.resize(node.outputs.size());
+      return true;
+    }
+    // libtorch computes in the lower precision only where Python, or the program that loads the file, asks for it.
+    if ((*guard)->type.ends_with(".autocast") &&
+        known_equal(m.attribute(*guard, "_enabled"), Scalar(true)) == true)
+      m.assume(node.op->name,
+               "enters `torch.autocast`; the model computes in the element types that its inputs have");
+  }
   if (!node.outputs.empty()) outputs.push_back(inputs.empty() ? Datum() : inputs[0]);
+  return true;
+}
+
+bool exit(Machine& m, const Node& node, Frame&, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
+  const auto* guard = inputs.empty() ? nullptr : inputs[0].get_if<InstanceRef>();
+  if (guard)
+    if (const auto* method = guard_method(m, *guard, "__exit__"))
+      m.call(*method, {inputs[0], Datum(), Datum(), Datum()});
+  outputs.resize(node.outputs.size());
   return true;
 }
 
@@ -97,8 +127,8 @@ constexpr BuiltinEntry kTable[] = {
     {"aten::warn", ignore},
     {"prim::CallFunction", call_function},
     {"prim::CallMethod", call_method},
-    {"prim::Enter", enter_or_exit},
-    {"prim::Exit", ignore},
+    {"prim::Enter", enter},
+    {"prim::Exit", exit},
     {"prim::Print", ignore},
     {"prim::RaiseException", raise_exception},
     {"prim::Uninitialized", uninitialized},

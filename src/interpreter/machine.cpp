@@ -111,8 +111,10 @@ std::vector<Datum> Machine::run_function(const program::Function& function, std:
                         function.parameters[i].name));
   }
   const std::string caller = module_path_;
+  const program::LocationRef place = place_;
   module_path_ = frame.module_path;
   auto results = run_block(function.body, frame);
+  place_ = place;
   module_path_ = caller;
   return results;
 }
@@ -131,9 +133,11 @@ void Machine::locate(const program::Node& node, const Frame& frame) {
   auto origin = std::make_shared<Origin>();
   origin->op = node.op->name;
   origin->module_path = frame.module_path;
-  if (node.location) {
-    origin->file = node.location->file;
-    origin->line = node.location->line;
+  // Some nodes have no place of their own (a with-block's begin): that of the node before comes next to it.
+  if (node.location) place_ = node.location;
+  if (place_) {
+    origin->file = place_->file;
+    origin->line = place_->line;
   }
   builder_.set_origin(std::move(origin));
 }
@@ -366,8 +370,8 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
 // ---- findings --------------------------------------------------------------------------------------------------------
 
 std::string Machine::here() const {
-  if (!node_ || !node_->location) return "an unknown place";
-  return fmt::format("{}:{}", node_->location->file, node_->location->line);
+  if (!place_) return "an unknown place";
+  return fmt::format("{}:{}", place_->file, place_->line);
 }
 
 void Machine::warn(std::string message) {
@@ -400,11 +404,11 @@ void Machine::report(std::string op, std::string reason, std::vector<std::string
   ++finding.count;
   Location location;
   location.module = module_path_;
-  if (node_ && node_->location) {
-    location.file = node_->location->file;
-    location.line = node_->location->line;
-    location.column = node_->location->column;
-    location.text = node_->location->text;
+  if (place_) {
+    location.file = place_->file;
+    location.line = place_->line;
+    location.column = place_->column;
+    location.text = place_->text;
   }
   if (finding.locations.size() < kMaxLocations &&
       std::find(finding.locations.begin(), finding.locations.end(), location) == finding.locations.end())

@@ -128,8 +128,9 @@ class Machine {
   std::set<std::string> joined_dims_;
   InterpretResult result_;
 
-  const program::Node* node_ = nullptr;                                          // the node that runs now
-  const program::Function* function_ = nullptr;                                  // and whose it is
+  const program::Node* node_ = nullptr;          // the node that runs now
+  program::LocationRef place_;                   // and where, as near as known
+  const program::Function* function_ = nullptr;  // and whose it is
   std::unordered_map<const program::Function*, std::vector<bool>> read_values_;  // by ValueId
   std::string module_path_;
   int depth_ = 0;

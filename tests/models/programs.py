@@ -3,7 +3,7 @@ wait, with-blocks, f-strings, packed sequences. PROGRAMS[NAME] gives the module,
 
 import math
 from enum import Enum
-from typing import Dict, List, NamedTuple, Optional  # noqa: UP035  TorchScript's own spelling
+from typing import Any, Dict, List, NamedTuple, Optional  # noqa: UP035  TorchScript's own spelling
 
 import torch
 from torch import Tensor, nn
@@ -125,12 +125,28 @@ class ForkAndWait(nn.Module):
         return torch.stack(out)
 
 
+@torch.jit.script
+class Counter:
+    def __init__(self, start: int):
+        self.n = start
+
+    def __enter__(self):
+        self.n += 1
+        return self.n
+
+    def __exit__(self, kind: Any, value: Any, trace: Any):
+        self.n *= 2
+
+
 @program
 class WithBlocks(nn.Module):
     def forward(self, x: Tensor):
+        counter = Counter(3)
         with torch.no_grad():
             y = x * 2
-        return y
+        with counter as n:
+            y = y + n
+        return y, counter.n
 
 
 @program
