@@ -140,8 +140,13 @@ class Outliner {
         if (!made.contains(v.info()) && !stays_inside(v)) add_once(body->inputs, inputs, v);
       });
     }
-    for (const Value result : call.results)
-      if (result && made.contains(result.info())) add_once(body->outputs, outputs, result);
+    for (const Value result : call.results) {
+      if (result && made.contains(result.info()) && !outputs.contains(result.info()))
+        add_once(body->outputs, outputs, result);
+      else if (call.bare)  // a kernel knows its outputs by their places
+        body->outputs.emplace_back();
+    }
+    while (!body->outputs.empty() && !body->outputs.back()) body->outputs.pop_back();
     for (std::size_t i = begin; i < end; ++i)
       for (const Value output : graph.nodes[i]->outputs)
         if (used_outside.contains(output.info())) add_once(body->outputs, outputs, output);

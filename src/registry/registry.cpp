@@ -50,7 +50,10 @@ Registry::Found Registry::find(std::string_view name, std::string_view overload,
 
 const Rule* Registry::find(Form form, std::string_view name, std::string_view overload, int opset) const {
   const auto forms = forms_.find(form);
-  return forms == forms_.end() ? nullptr : find(forms->second, name, overload, opset).rule;
+  if (forms == forms_.end()) return nullptr;
+  // Who replaces an operator replaces all of its forms.
+  if (const Rule* rule = find(name, overload, opset).rule; rule && rule->origin != kBuiltIn) return nullptr;
+  return find(forms->second, name, overload, opset).rule;
 }
 
 Registry::Found Registry::find(const Rules& rules, std::string_view name, std::string_view overload,

@@ -55,6 +55,25 @@ TEST(Map, InPlaceFormsAndNumbersGoTheSameWay) {
   EXPECT_THAT(run.shown, HasSubstr("Mul"));
 }
 
+TEST(Map, ReplacesTheFormForComplexValuesToo) {
+  const std::string source = "z = torch.complex(x, x)\n    return torch.view_as_real(z.exp())";
+  const auto run = run_map(source, "<domain: \"aten\"> exp (x) => (y) { y = Exp (x) }");
+  EXPECT_EQ(run.export_.code, 3) << "the built-in form must not pass for the user's";
+  EXPECT_THAT(run.export_.out + run.export_.err, HasSubstr("takes or gives complex values"));
+}
+
+TEST(Map, OfTwoFilesTheLaterOneCounts) {
+  const TemporaryFolder folder;
+  const std::string later = folder.file("later.onnxtxt");
+  std::ofstream(later) << "<domain: \"aten\", opset_import: [\"\" : 9]> exp (x) => (y) { y = Sin (x) }";
+  const auto run = run_map("return x.exp()",
+                           "<domain: \"aten\", opset_import: [\"\" : 11]> exp (x) => (y) { y = Cos (x) }",
+                           {"--map", later, "--no-verify"});
+  EXPECT_THAT(run.shown, HasSubstr("Sin"));
+  const auto wrong = run_map("return x.exp()", "<domain: \"aten\"> exp (x) => (y) { y = Sin (x) }");
+  EXPECT_EQ(wrong.export_.code, 5) << "a wrong mapping is found by verification";
+}
+
 TEST(Map, AnArgumentThatIsLeftOutMustHaveItsDefault) {
   const std::string map = "<domain: \"aten\"> add (self, other) => (y) { y = Add (self, other) }";
   EXPECT_EQ(run_map("return x + x.exp()", map).export_.code, 0);

@@ -90,6 +90,11 @@ def write(y):
     return y * 2
 
 
+class SecondOnly(nn.Module):
+    def forward(self, x):
+        return split_in_two(x)[1]
+
+
 class Untranslatable(nn.Module):
     def __init__(self):
         super().__init__()
@@ -191,6 +196,19 @@ class Keep(unittest.TestCase):
         squash_node = model.graph.node[-2]
         self.assertEqual({a.name: round(a.f or a.i) for a in squash_node.attribute}, {"low": -1, "high": 1})
         self.assertEqual(len(squash_node.input), 1)
+
+    def test_outputs_of_bare_nodes_keep_their_places(self):
+        run, model = self.export(SecondOnly(), "--input", "x:float32[N,4]", "--keep-function", "split_in_two", "--keep-bare")
+        (node,) = model.graph.node
+        self.assertEqual(list(node.output), ["", "output"])
+        run, model = self.export(SecondOnly(), "--input", "x:float32[N,4]", "--keep-function", "split_in_two")
+        self.assertIn("verify   ok", run.stdout)
+
+    def test_check(self):
+        path = self.folder / "check.pt"
+        torch.jit.script(Net().eval()).save(path)
+        run = pt2onnx("check", path, "--input", "x:float32[N,3,8,8]", "--keep-module", "first", "--opset", "9-11")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def test_bare_although_the_body_cannot_be_translated(self):
         run, model = self.export(Untranslatable(), "--input", "x:float32[4,4]", "--keep-module", "odd=mine::Odd", "--keep-bare")
