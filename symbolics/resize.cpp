@@ -322,98 +322,12 @@ Results upsample(Call& c) {
   return resized(c, read_resize(c, Spatial, Kind, Antialias));
 }
 
-// ---- sampling --------------------------------------------------------------------------------------------------------
-
-// aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor
-Results grid_sampler(Call& c) {
-  const auto x = c.tensor("input");
-  const auto grid = c.tensor("grid");
-  const auto spatial = c.rank(x) - 2;
-  const auto mode = c.integer("interpolation_mode");
-  const auto padding = c.integer("padding_mode");
-  if (spatial != 2 && !c.has_opset(20)) c.needs_opset(20, "samples volumes");
-  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
-    c.reject("an interpolation or padding mode out of range");
-  static constexpr const char* kPadding[] = {"zeros", "border", "reflection"};
-  static constexpr const char* kMode16[] = {"bilinear", "nearest", "bicubic"};
-  static constexpr const char* kMode20[] = {"linear", "nearest", "cubic"};
-  const auto y = c.op("GridSample", {x, grid},
-                      {{"mode", c.has_opset(20) ? kMode20[mode] : kMode16[mode]},
-                       {"padding_mode", kPadding[padding]},
-                       {"align_corners", c.flag("align_corners")}});
-  const auto sizes = c.sizes_of(x);
-  const auto places = c.sizes_of(grid);
-  Shape shape = {sizes[0], sizes[1]};
-  shape.insert(shape.end(), places.begin() + 1, places.end() - 1);
-  c.set_shape(y, shape);
-  return y;
-}
-
-/// -1 ... 1 over n cells: at their centres, or from the first to the last centre with align_corners.
-std::vector<double> grid_line(std::int64_t n, bool align_corners) {
-  std::vector<double> line;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (align_corners) {
-      line.push_back(n > 1 ? -1.0 + 2.0 * static_cast<double>(i) / static_cast<double>(n - 1) : 0.0);
-    } else {
-      line.push_back((2.0 * static_cast<double>(i) + 1.0) / static_cast<double>(n) - 1.0);
-    }
-  }
-  return line;
-}
-
-/// Homogeneous coordinates of every cell, x first: [cells, spatial + 1].
-Value base_grid(Call& c, const std::vector<std::int64_t>& sizes, bool align_corners, DType dtype) {
-  const auto spatial = sizes.size();
-  std::vector<std::vector<double>> lines;
-  std::int64_t cells = 1;
-  for (const auto n : sizes) {
-    lines.push_back(grid_line(n, align_corners));
-    cells *= n;
-  }
-  std::vector<double> grid;
-  for (std::int64_t cell = 0; cell < cells; ++cell) {
-    auto rest = cell;
-    for (std::size_t i = spatial; i-- > 0;) {
-      grid.push_back(lines[i][static_cast<std::size_t>(rest % sizes[i])]);
-      rest /= sizes[i];
-    }
-    grid.push_back(1.0);
-  }
-  return c.constant(Tensor::of_doubles(grid, {cells, static_cast<std::int64_t>(spatial) + 1}, dtype));
-}
-
-// aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor
-// theta [N, d, d + 1] -> [N, spatial..., d]
-Results affine_grid(Call& c) {
-  const auto theta = c.tensor("theta");
-  const auto size = c.sizes("size");
-  const auto align_corners = c.flag("align_corners");
-  if (size.size() < 4) c.reject("a `size` of " + std::to_string(size.size()) + " dims");
-  const Shape cells(size.begin() + 2, size.end());
-  Shape shape = cells;
-  shape.insert(shape.begin(), c.size_of(theta, 0));
-  shape.push_back(static_cast<std::int64_t>(cells.size()));
-  if (const auto known = static_shape(cells)) {
-    const auto base = base_grid(c, *known, align_corners, c.dtype_of(theta));
-    return onnx::reshape(c, onnx::matmul(c, base, onnx::swap_axes(c, theta, 1, 2)), shape);
-  }
-  if (!c.has_opset(20)) c.needs_opset(20, "a grid whose size is not known");
-  const auto y = c.op("AffineGrid", {theta, c.shape_value(size)}, {{"align_corners", align_corners}});
-  c.set_shape(y, shape);
-  return y;
-}
-
 constexpr Entry kTable[] = {
     {"aten::_upsample_bicubic2d_aa", 9, upsample<2, Method::Cubic, true>},
     {"aten::_upsample_bilinear2d_aa", 9, upsample<2, Method::Linear, true>},
     {"aten::_upsample_nearest_exact1d", 9, upsample<1, Method::NearestExact>},
     {"aten::_upsample_nearest_exact2d", 9, upsample<2, Method::NearestExact>},
     {"aten::_upsample_nearest_exact3d", 9, upsample<3, Method::NearestExact>},
-    {"aten::affine_grid_generator", 9, affine_grid},
-    {"aten::grid_sampler", 16, grid_sampler},
-    {"aten::grid_sampler_2d", 16, grid_sampler},
-    {"aten::grid_sampler_3d", 20, grid_sampler},
     {"aten::upsample_bicubic2d", 9, upsample<2, Method::Cubic>},
     {"aten::upsample_bilinear2d", 9, upsample<2, Method::Linear>},
     {"aten::upsample_linear1d", 9, upsample<1, Method::Linear>},

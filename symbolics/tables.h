@@ -47,6 +47,7 @@ std::span<const Entry> random_table();
 std::span<const Entry> reduce_table();
 std::span<const Entry> resize_table();
 std::span<const Entry> rnn_table();
+std::span<const Entry> sample_table();
 std::span<const Entry> scan_table();
 std::span<const Entry> scatter_table();
 std::span<const Entry> shape_table();
