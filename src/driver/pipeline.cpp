@@ -281,8 +281,13 @@ void Pipeline::describe_model() {
 
 void Pipeline::check() {
   begin("check", &Report::check);
-  // The model is ours alone: what the checker refuses is a mistake of the translation.
-  if (std::string refusal = check_model(*model_); !refusal.empty())
+  // The model is ours: what the checker refuses is a mistake of the translation, or of a mapping that it followed.
+  const std::string refusal = check_model(*model_);
+  if (!refusal.empty() && entries_.any_used())
+    halt(Status::Usage,
+         fmt::format("the model does not pass onnx's checker, which may be due to a mapping of --map: {}",
+                     refusal));
+  if (!refusal.empty())
     halt(Status::Defect, fmt::format("the model does not pass onnx's checker: {}", refusal));
   done();
 }

@@ -103,6 +103,10 @@ void UserEntries::check_schemas(Folder& folder) const {
   }
 }
 
+bool UserEntries::any_used() const {
+  return std::ranges::any_of(entries_, [](const auto& entry) { return entry->uses > 0; });
+}
+
 /// Whether an operator has used this mapping or another one for the same.
 bool UserEntries::is_used(const Mapping& mapping) const {
   return std::ranges::any_of(entries_, [&](const auto& entry) {

@@ -34,6 +34,9 @@ class UserEntries {
   /// Holds the entries against the schemas of their operators, as far as libtorch has them; throws EntryError.
   void check_schemas(Folder& folder) const;
 
+  /// Whether the program has used any.
+  bool any_used() const;
+
   /// A sentence for each entry that no operator has used so far, although this opset would have allowed it.
   std::vector<std::string> unused(int opset) const;
 

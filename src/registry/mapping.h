@@ -83,6 +83,9 @@ void check_mapping(Mapping& mapping, const OpCatalog& catalog);
 std::string misfit_of_node(const MappingNode& node, const OpCatalog& catalog, int opset,
                            std::optional<int>* first_opset = nullptr);
 
+/// Whether an argument of type int is an element type, which torch and ONNX number differently.
+inline bool is_dtype_argument(std::string_view name) { return name.ends_with("dtype"); }
+
 /// How a mapping's inputs and attributes are got from the arguments of a call.
 struct MappingBinding {
   std::vector<std::size_t> inputs;                     // position in the schema

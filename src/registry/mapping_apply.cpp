@@ -44,8 +44,17 @@ void check_unbound(const MappingBinding& binding, Call& c) {
   }
 }
 
-/// The dtype in which a number is given to the nodes: that of the first tensor, where torch would compute in it.
-DType dtype_of_number(const Scalar& number, const Call& c) {
+/// The dtype in which a number is given to the nodes: that of the first tensor, where torch would compute in it. An
+/// argument that is an int or a bool by its schema is a size or a switch, no operand.
+DType dtype_of_number(const Scalar& number, const std::string& name, const Call& c) {
+  const auto& parameters = c.schema().arguments;
+  const auto own = std::ranges::find(parameters, name, &program::SchemaArgument::name);
+  if (own != parameters.end() && own->type) {
+    const auto& type =
+        own->type->kind == program::TypeKind::Optional ? own->type->elements.front() : own->type;
+    if (type->kind == program::TypeKind::Int || type->kind == program::TypeKind::Bool)
+      return default_dtype(number.kind());
+  }
   for (const auto& parameter : c.schema().arguments) {
     if (!c.has(parameter.name)) continue;
     const auto* v = std::get_if<Value>(&c.argument(parameter.name).data);
@@ -62,7 +71,7 @@ Values input_values(const Argument& argument, const std::string& name, Call& c) 
   if (argument.is_none()) return {Value()};
   if (const auto* v = std::get_if<Value>(&argument.data)) return {*v};
   if (const auto* number = std::get_if<Scalar>(&argument.data))
-    return {c.scalar_value(*number, dtype_of_number(*number, c))};
+    return {c.scalar_value(*number, dtype_of_number(*number, name, c))};
   if (const auto* list = std::get_if<Argument::List>(&argument.data)) {
     const bool tensors = std::ranges::any_of(
         *list, [](const Argument& item) { return std::holds_alternative<Value>(item.data); });
@@ -76,7 +85,7 @@ std::optional<Attribute> attribute_value(const std::string& name, Kind kind, Cal
   switch (kind) {
     case Kind::Int:
       // torch and ONNX number element types differently.
-      if (name == "dtype") return Attribute(onnx_type_of(*c.dtype(name)));
+      if (is_dtype_argument(name)) return Attribute(onnx_type_of(*c.dtype(name)));
       return Attribute(c.integer(name));
     case Kind::Float: return Attribute(c.number(name));
     case Kind::String: return Attribute(c.text(name));
@@ -315,6 +324,11 @@ std::vector<Value> call_function(const Mapping& mapping, Call& c, const Inliner&
   }
   Builder& builder = c.builder();
   builder.rollback(checkpoint);
+  for (const std::string& output : mapping.body.outputs)
+    if (std::ranges::find(mapping.body.inputs, output) != mapping.body.inputs.end())
+      c.reject(fmt::format("the mapping at {} gives its input `{}` as an output, which no ONNX function can",
+                           mapping.place.str(), output),
+               "put an Identity between them or leave out --keep-functions");
   if (builder.opset() < kValueAttributes)
     for (const MappingNode& node : mapping.body.nodes)
       if (node.op == "Constant" && node.attributes.front().name != "value")

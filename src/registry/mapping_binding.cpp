@@ -32,7 +32,7 @@ bool is_list_of(const program::Type& type, std::initializer_list<TypeKind> kinds
 
 /// Whether a value of the graph can stand for the argument: tensors, lists of them, numbers, lists of ints.
 bool can_be_input(const SchemaArgument& argument) {
-  if (!argument.type || argument.is_out) return false;
+  if (!argument.type || argument.is_out || is_dtype_argument(argument.name)) return false;
   const program::Type& type = inner(argument.type);
   return holds_tensors(argument.type) || is_number(type.kind) || is_list_of(type, {TypeKind::Int});
 }

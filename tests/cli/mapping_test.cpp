@@ -145,6 +145,36 @@ TEST(Map, ListsOfTensorsNumbersAndListsOfInts) {
   EXPECT_THAT(run.export_.out, HasSubstr("verify   ok"));
 }
 
+TEST(Map, WhatOnnxRefusesInTheEndIsNoDefect) {
+  const auto recursive = run_map(
+      "return x.exp()",
+      "<domain: \"aten\", opset_import: [\"\" : 9, \"aten\" : 1]> exp (x) => (y) { y = aten.exp (x) }",
+      {"--keep-functions"});
+  EXPECT_EQ(recursive.export_.code, 2);
+  EXPECT_THAT(recursive.export_.err,
+              AllOf(HasSubstr("mapping"), HasSubstr("recursive"), Not(HasSubstr("defect"))));
+  const auto unknown = run_map(
+      "return x.exp()",
+      "<domain: \"aten\", opset_import: [\"ai.onnx.ml\" : 3]> exp (x) => (y) { y = ai.onnx.ml.Scalerr (x) }");
+  EXPECT_EQ(unknown.export_.code, 2);
+  EXPECT_THAT(unknown.export_.err, HasSubstr("Scalerr"));
+  const auto through =
+      run_map("return x.exp()", "<domain: \"aten\"> exp (x) => (x) { }", {"--keep-functions"});
+  EXPECT_EQ(through.export_.code, 3);
+  EXPECT_THAT(through.export_.out + through.export_.err, HasSubstr("gives its input `x` as an output"));
+}
+
+TEST(Map, IntsAreSizesAndNoOperands) {
+  const auto run = run_map("return torch.split(x, 2, 1)[0]",
+                           "<domain: \"aten\", opset_import: [\"\" : 13], overload: \"Tensor\">\nsplit <dim: "
+                           "int = 0> (self, split_size) => (y, z) {\n"
+                           "  one = Constant <value_ints = [1]> ()\n  zero = Constant <value_ints = [0]> ()\n"
+                           "  n = Unsqueeze (split_size, zero)\n  sizes = Concat <axis = 0> (n, one)\n"
+                           "  y, z = Split <axis = @dim> (self, sizes)\n}");
+  EXPECT_EQ(run.export_.code, 0) << run.export_.out << run.export_.err;
+  EXPECT_THAT(run.export_.out, HasSubstr("verify   ok"));
+}
+
 TEST(Map, ElementTypesAreGivenAsOnnxNumbersThem) {
   const auto run = run_map("return x.to(4)",
                            "<domain: \"aten\", overload: \"dtype\"> to <dtype, non_blocking: int = 0, copy: "
