@@ -87,7 +87,7 @@ TEST(Ops, ReadsTheRegistry) {
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.json()["ops"],
             nlohmann::json::parse(R"([{"op":"aten::asinh","status":"mapped","since":9}])"));
-  const auto low = run_cli({"ops", "aten::grid_sampl*", "--opset", "13", "--format", "json"});
+  const auto low = run_cli({"ops", "aten::scatter_reduce", "--opset", "13", "--format", "json"});
   const auto document = low.json();
   ASSERT_FALSE(document["ops"].empty());
   for (const auto& op : document["ops"]) EXPECT_EQ(op["status"], "later-opset") << op;
