@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "diagnosis/onnx_history.h"
 #include "driver/lookup.h"
 #include "frontend/frontend.h"
 
@@ -17,6 +18,8 @@ struct Lookup {
   std::vector<std::string> names;
   std::string pattern;
   OpFilter filter;
+  OnnxFilter onnx;
+  bool history = false;
   Options options;
   OutputOptions output;
 };
@@ -154,44 +157,95 @@ std::string parameters_text(const std::vector<OpParameter>& parameters) {
   return text;
 }
 
-std::string attributes_text(const std::vector<OpAttribute>& attributes) {
-  std::string text;
-  for (const OpAttribute& a : attributes)
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", a.name, a.required ? "" : "?");
-  return text;
+std::string attribute_text(const OpAttribute& a) {
+  return fmt::format("{}: {}{}", a.name, to_string(a.kind),
+                     a.required               ? ", required"
+                     : a.default_text.empty() ? ""
+                                              : " = " + a.default_text);
+}
+
+std::string signature_text(const OnnxLookup& found) {
+  const OpSignature& s = *found.signature;
+  std::string out = fmt::format("  ({}) -> ({})\n", parameters_text(s.inputs), parameters_text(s.outputs));
+  for (const auto* parameters : {&s.inputs, &s.outputs})
+    for (const OpParameter& p : *parameters)
+      if (!p.dtypes.empty())
+        out += fmt::format("  {}{}: {}\n", p.name,
+                           p.type_variable.empty() ? "" : " (" + p.type_variable + ")", text_of(p.dtypes));
+  for (const OpAttribute& a : s.attributes) out += fmt::format("  attribute {}\n", attribute_text(a));
+  return out;
+}
+
+Json parameters_json(const std::vector<OpParameter>& parameters) {
+  Json list = Json::array();
+  for (const OpParameter& p : parameters) {
+    Json dtypes = Json::array();
+    for (const DType dtype : p.dtypes) dtypes.push_back(to_string(dtype));
+    list.push_back({{"name", p.name},
+                    {"types", std::move(dtypes)},
+                    {"type_variable", p.type_variable},
+                    {"optional", p.optional},
+                    {"variadic", p.variadic}});
+  }
+  return list;
+}
+
+Json names_json(const auto& items) {
+  Json names = Json::array();
+  for (const auto& item : items) names.push_back(item.name);
+  return names;
+}
+
+Json json_of(const OnnxLookup& found) {
+  Json entry{{"domain", found.op.domain},
+             {"name", found.op.name},
+             {"since", found.op.versions.front()},
+             {"versions", found.op.versions},
+             {"deprecated", found.op.deprecated}};
+  if (const OpSignature* s = found.signature) {
+    Json attributes = Json::array();
+    for (const OpAttribute& a : s->attributes)
+      attributes.push_back({{"name", a.name},
+                            {"kind", to_string(a.kind)},
+                            {"required", a.required},
+                            {"default", a.default_text.empty() ? Json(nullptr) : Json(a.default_text)}});
+    entry.update(Json{{"inputs", names_json(s->inputs)},
+                      {"outputs", names_json(s->outputs)},
+                      {"attributes", names_json(s->attributes)},
+                      {"signature",
+                       {{"version", s->since},
+                        {"inputs", parameters_json(s->inputs)},
+                        {"outputs", parameters_json(s->outputs)},
+                        {"attributes", std::move(attributes)}}}});
+  }
+  Json history = Json::array();
+  for (const OnnxForm& form : found.history)
+    history.push_back({{"version", form.version}, {"changes", form.changes}});
+  entry["history"] = std::move(history);
+  return entry;
 }
 
 Status run_onnx_ops(const Lookup& self) {
-  const auto ops = lookup_onnx(self.pattern);
+  const auto all = lookup_onnx(self.onnx);
   if (self.output.json) {
     Json list = Json::array();
-    for (const OnnxOperator& op : ops) {
-      Json entry{{"domain", op.domain},
-                 {"name", op.name},
-                 {"since", op.versions.front()},
-                 {"versions", op.versions},
-                 {"deprecated", op.deprecated}};
-      if (const OpSignature* signature = onnx_signature(op)) {
-        Json inputs = Json::array(), outputs = Json::array(), attributes = Json::array();
-        for (const OpParameter& p : signature->inputs) inputs.push_back(p.name);
-        for (const OpParameter& p : signature->outputs) outputs.push_back(p.name);
-        for (const OpAttribute& a : signature->attributes) attributes.push_back(a.name);
-        entry.update(Json{{"inputs", inputs}, {"outputs", outputs}, {"attributes", attributes}});
-      }
-      list.push_back(std::move(entry));
-    }
+    for (const OnnxLookup& found : all) list.push_back(json_of(found));
     print_json({{"version", 1}, {"ops", std::move(list)}});
     return Status::Ok;
   }
-  for (const OnnxOperator& op : ops) {
+  constexpr std::size_t kInDetail = 3;
+  for (const OnnxLookup& found : all) {
+    const OnnxOperator& op = found.op;
     fmt::print("{}{:<34} versions {}{}\n", op.domain.empty() ? "" : op.domain + "::", op.name,
                fmt::join(op.versions, ", "), op.deprecated ? "  (deprecated)" : "");
-    const OpSignature* signature = ops.size() <= 3 ? onnx_signature(op) : nullptr;
-    if (!signature) continue;
-    fmt::print("  ({}) -> ({})\n  attributes: {}\n{}\n", parameters_text(signature->inputs),
-               parameters_text(signature->outputs), attributes_text(signature->attributes), op.doc);
+    if (self.history)
+      for (const OnnxForm& form : found.history)
+        fmt::print("  {:>4}  {}\n", form.version,
+                   form.changes.empty() ? "first version" : fmt::format("{}", fmt::join(form.changes, "; ")));
+    if (all.size() > kInDetail || !found.signature) continue;
+    fmt::print("{}{}\n", signature_text(found), self.history ? "" : op.doc);
   }
-  if (ops.empty()) spdlog::info("no operator of the onnx library matches `{}`", self.pattern);
+  if (all.empty()) spdlog::info("no operator of the onnx library matches `{}`", self.onnx.pattern);
   return Status::Ok;
 }
 
@@ -257,10 +311,16 @@ void add_explain(CLI::App& app, Action& action) {
 void add_onnx_ops(CLI::App& app, Action& action) {
   auto self = std::make_shared<Lookup>();
   CLI::App* command =
-      app.add_subcommand("onnx-ops", "List ONNX operators with their versions; documents for a single one");
-  command->footer("Examples:\n  pt2onnx onnx-ops GridSample\n  pt2onnx onnx-ops 'Reduce*'");
-  command->add_option("pattern", self->pattern, "Part of a name; `*` stands for anything")
+      app.add_subcommand("onnx-ops", "List ONNX operators with their versions; signature and text for a few");
+  command->footer(
+      "Examples:\n  pt2onnx onnx-ops GridSample\n  pt2onnx onnx-ops Squeeze --history\n"
+      "  pt2onnx onnx-ops 'Reduce*' --opset 13");
+  command->add_option("pattern", self->onnx.pattern, "Part of a name; `*` stands for anything")
       ->type_name("PATTERN");
+  command->add_option("--domain", self->onnx.domain, "Only this one: ai.onnx, ai.onnx.ml, ...")
+      ->type_name("DOMAIN");
+  command->add_option("--opset", self->onnx.opset, "The form at that version of the domain")->type_name("N");
+  command->add_flag("--history", self->history, "What changed from version to version");
   set_action(*command, action, self, run_onnx_ops);
 }
 

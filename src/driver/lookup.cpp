@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "diagnosis/near_names.h"
+#include "diagnosis/onnx_history.h"
 #include "driver/findings.h"
 #include "frontend/frontend.h"
 #include "interpreter/operator_kind.h"
@@ -101,16 +102,31 @@ SchemaLookup lookup_schema(const std::string& asked, const Options& options) {
   return result;
 }
 
-std::vector<OnnxOperator> lookup_onnx(const std::string& pattern) {
-  std::vector<OnnxOperator> found;
-  for (OnnxOperator& op : onnx_operators())
-    if (matches(op.domain.empty() ? op.name : op.domain + "::" + op.name, pattern))
-      found.push_back(std::move(op));
+std::vector<OnnxLookup> lookup_onnx(const OnnxFilter& filter) {
+  const std::optional<std::string> domain = filter.domain == "ai.onnx" ? "" : filter.domain;
+  std::vector<OnnxLookup> found;
+  for (OnnxOperator& op : onnx_operators()) {
+    if (domain && op.domain != *domain) continue;
+    if (filter.opset && op.versions.front() > *filter.opset) continue;
+    if (!matches(op.domain.empty() ? op.name : op.domain + "::" + op.name, filter.pattern)) continue;
+    OnnxLookup lookup;
+    const OpSignature* before = nullptr;
+    for (const int version : op.versions) {
+      if (filter.opset && version > *filter.opset) break;
+      const OpSignature* now = onnx_catalog().find(op.domain, op.name, version);
+      OnnxForm form{version, now, {}};
+      if (!now)
+        form.changes.emplace_back("deprecated");
+      else if (before)
+        form.changes = changes_between(*before, *now);
+      before = now;
+      lookup.history.push_back(std::move(form));
+    }
+    lookup.signature = before;
+    lookup.op = std::move(op);
+    found.push_back(std::move(lookup));
+  }
   return found;
-}
-
-const OpSignature* onnx_signature(const OnnxOperator& op) {
-  return onnx_catalog().find(op.domain, op.name, op.versions.back());
 }
 
 Versions versions() { return {std::string(version()), torch_version(), onnx_version(), runtime_version()}; }

@@ -35,10 +35,23 @@ struct SchemaLookup {
 };
 SchemaLookup lookup_schema(const std::string& name, const Options& options);
 
-/// Operators of the onnx library whose name contains the pattern.
-std::vector<OnnxOperator> lookup_onnx(const std::string& pattern);
-/// Inputs, outputs and attributes of the newest form of an operator.
-const OpSignature* onnx_signature(const OnnxOperator& op);
+struct OnnxFilter {
+  std::string pattern;
+  std::optional<std::string> domain;  // "" or "ai.onnx": the standard one
+  std::optional<int> opset;           // the form at that version of the domain
+};
+struct OnnxForm {
+  int version = 0;
+  const OpSignature* signature = nullptr;  // null: deprecated by this version
+  std::vector<std::string> changes;        // against the form before
+};
+struct OnnxLookup {
+  OnnxOperator op;
+  std::vector<OnnxForm> history;           // oldest first
+  const OpSignature* signature = nullptr;  // the form asked for; null where it is deprecated
+};
+/// Operators of the onnx library whose name contains the pattern, by domain and name.
+std::vector<OnnxLookup> lookup_onnx(const OnnxFilter& filter);
 
 /// Whether a name matches a pattern as list_ops understands it.
 bool matches(std::string_view name, std::string_view pattern);

@@ -1,6 +1,7 @@
 #include "emitter/catalog.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "emitter/emitter.h"
 #include "emitter/inference.h"
@@ -45,6 +46,31 @@ OpAttribute::Kind attribute_kind(AttributeProto::AttributeType type) {
   }
 }
 
+std::string joined(const auto& items, const auto& text) {
+  std::string all;
+  for (const auto& item : items) all += (all.empty() ? "" : ", ") + text(item);
+  return "[" + all + "]";
+}
+
+std::string number_text(float number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
+}
+
+std::string default_text(const AttributeProto& value) {
+  const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
+  switch (value.type()) {
+    case AttributeProto::INT: return std::to_string(value.i());
+    case AttributeProto::FLOAT: return number_text(value.f());
+    case AttributeProto::STRING: return quoted(value.s());
+    case AttributeProto::INTS: return joined(value.ints(), [](std::int64_t i) { return std::to_string(i); });
+    case AttributeProto::FLOATS: return joined(value.floats(), number_text);
+    case AttributeProto::STRINGS: return joined(value.strings(), quoted);
+    default: return {};
+  }
+}
+
 std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
   auto entry = std::make_unique<CatalogEntry>();
   entry->schema = &schema;
@@ -59,7 +85,8 @@ std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
   for (const auto& input : schema.inputs()) s.inputs.push_back(parameter(schema, input));
   for (const auto& output : schema.outputs()) s.outputs.push_back(parameter(schema, output));
   for (const auto& [name, attribute] : schema.attributes()) {
-    s.attributes.push_back({name, attribute_kind(attribute.type), attribute.required});
+    s.attributes.push_back(
+        {name, attribute_kind(attribute.type), attribute.required, default_text(attribute.default_value)});
   }
   std::ranges::sort(s.attributes, {}, &OpAttribute::name);
   return entry;

@@ -24,6 +24,7 @@ struct OpAttribute {
   std::string name;
   Kind kind = Kind::Other;
   bool required = false;
+  std::string default_text;  // as onnx prints it; empty: none
 };
 
 struct OpSignature {

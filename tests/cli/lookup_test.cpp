@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/run_cli.h"
 #include "support/torchscript.h"
 
@@ -182,6 +184,24 @@ TEST(OnnxOps, VersionsAndSignature) {
   EXPECT_EQ(op["name"], "GridSample");
   EXPECT_EQ(op["since"], 16);
   EXPECT_EQ(op["inputs"], nlohmann::json::parse(R"(["X","grid"])"));
+}
+
+TEST(OnnxOps, HistoryDomainAndOpset) {
+  const auto squeeze = run_cli({"onnx-ops", "Squeeze", "--history", "--format", "json"}).json()["ops"];
+  const auto is_squeeze = [](const auto& op) { return op["name"] == "Squeeze"; };
+  const auto op = std::find_if(squeeze.begin(), squeeze.end(), is_squeeze);
+  ASSERT_NE(op, squeeze.end());
+  EXPECT_EQ((*op)["versions"][2], 13);
+  EXPECT_EQ((*op)["history"][0]["changes"].size(), 0u);
+  EXPECT_THAT((*op)["history"][2]["changes"].dump(), HasSubstr("`axes` is an input instead of an attribute"));
+
+  const auto old = run_cli({"onnx-ops", "Squeeze", "--opset", "11", "--format", "json"}).json()["ops"][0];
+  EXPECT_EQ(old["inputs"], nlohmann::json::parse(R"(["data"])"));
+  EXPECT_EQ(old["signature"]["attributes"][0]["kind"], "ints");
+  const auto ml = run_cli({"onnx-ops", "--domain", "ai.onnx.ml", "--format", "json"}).json()["ops"];
+  ASSERT_FALSE(ml.empty());
+  for (const auto& one : ml) EXPECT_EQ(one["domain"], "ai.onnx.ml");
+  EXPECT_THAT(run_cli({"onnx-ops", "LeakyRelu"}).out, HasSubstr("attribute alpha: float = 0.01"));
 }
 
 TEST(Show, BothKindsOfFiles) {
