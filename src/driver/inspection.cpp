@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "driver/op_counts.h"
+#include "driver/program_drawing.h"
 #include "driver/program_text.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
@@ -113,22 +114,35 @@ InspectOutcome inspect(const std::string& path, const Options& options) {
   return result;
 }
 
-ShowOutcome show(const std::string& path, const Options& options) {
+ShowOutcome show(const std::string& path, const Options& options, ShowFormat format) {
   ShowOutcome result;
   if (looks_like_onnx(path)) {
     result.outcome.report.input = path;
     try {
-      result.text = print_onnx_file(path);
+      result.text = format == ShowFormat::Text ? print_onnx_file(path) : draw_onnx_file(path);
     } catch (const std::exception& e) {
       result.outcome.status = Status::BadInput;
       result.outcome.report.error = e.what();
     }
-    return result;
+  } else {
+    result.outcome = with_module(path, options, [&](TorchModule& module) {
+      const auto functions = reached_functions(module.program());
+      if (format != ShowFormat::Text) {
+        result.text = drawing_of({functions.begin(), functions.end()});
+        return;
+      }
+      for (const program::Function* function : functions) result.text += text_of(*function) + "\n";
+    });
   }
-  result.outcome = with_module(path, options, [&](TorchModule& module) {
-    for (const program::Function* function : reached_functions(module.program()))
-      result.text += text_of(*function) + "\n";
-  });
+  if (format == ShowFormat::Svg && result.outcome.status == Status::Ok) {
+    try {
+      result.text = svg_of(result.text);
+    } catch (const std::exception& e) {
+      result.text.clear();
+      result.outcome.status = Status::Usage;
+      result.outcome.report.error = e.what();
+    }
+  }
   return result;
 }
 

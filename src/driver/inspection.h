@@ -38,11 +38,13 @@ struct InspectOutcome {
 
 InspectOutcome inspect(const std::string& path, const Options& options);
 
-/// The method and the functions that it reaches, readable.
+enum class ShowFormat { Text, Dot, Svg };
+
+/// The method and the functions that it reaches, or the graph of an ONNX file: readable, or as a drawing.
 struct ShowOutcome {
   Outcome outcome;
   std::string text;
 };
-ShowOutcome show(const std::string& path, const Options& options);
+ShowOutcome show(const std::string& path, const Options& options, ShowFormat format = ShowFormat::Text);
 
 }  // namespace pt2onnx

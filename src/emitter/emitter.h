@@ -31,6 +31,9 @@ std::vector<OnnxOperator> onnx_operators();
 /// An ONNX file in ONNX's text syntax; weights are abbreviated. Throws std::runtime_error when it is none.
 std::string print_onnx_file(const std::string& path);
 
+/// The same as a drawing in Graphviz's language: nodes with their attributes and weights, arrows with their types.
+std::string draw_onnx_file(const std::string& path);
+
 /// Removes what nothing uses: nodes without a used output (also in subgraphs), in one pass. Inputs stay.
 void eliminate_dead_nodes(Model& model);
 

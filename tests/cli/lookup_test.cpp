@@ -216,6 +216,19 @@ TEST(Show, BothKindsOfFiles) {
   EXPECT_EQ(graph.code, 0);
   EXPECT_THAT(graph.out, HasSubstr("= Relu"));
   EXPECT_EQ(run_cli({"show", folder.file("none.onnx")}).code, 4);
+
+  for (const std::string& file : {module.path(), folder.file("m.onnx")}) {
+    const auto dot = run_cli({"show", file, "--format", "dot"});
+    EXPECT_EQ(dot.code, 0) << dot.err;
+    EXPECT_THAT(dot.out, ::testing::StartsWith("digraph"));
+    EXPECT_THAT(dot.out, ::testing::ContainsRegex("label=\"(aten::relu|Relu)"));
+    EXPECT_THAT(dot.out, ::testing::ContainsRegex("n1 -> n2"));
+    const auto svg = run_cli({"show", file, "--format", "svg"});
+    if (svg.code == 0)
+      EXPECT_THAT(svg.out, HasSubstr("</svg>"));
+    else
+      EXPECT_THAT(svg.err, HasSubstr("apt-get install graphviz"));
+  }
 }
 
 }  // namespace
