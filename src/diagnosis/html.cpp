@@ -31,11 +31,30 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bot
 code { font-family: ui-monospace, monospace; font-size: .9em; background: #f1f3f7; padding: 0 .2em; }
 .verdict { padding: .6rem 1rem; border-radius: .4rem; font-weight: 600; }
 .good { background: #e2f5e7; color: #14602c; } .bad { background: #fde7e7; color: #8f1616; }
-ul { margin: 0; padding-left: 1.2rem; }
+ul { margin: 0; padding-left: 1.2rem; } .search { width: 100%; padding: .4rem .6rem; box-sizing: border-box; }
+td code { overflow-wrap: anywhere; }
 @media (prefers-color-scheme: dark) {
   body { background: #14171d; color: #dfe4ec; } code { background: #232833; } th, td { border-color: #333a47; }
   .good { background: #173d24; color: #a6e3b8; } .bad { background: #4a1d1d; color: #f3b4b4; } text { fill: #dfe4ec; }
 }
+)";
+
+// Shows the findings that hold every word of the search.
+constexpr std::string_view kScript = R"(
+document.querySelectorAll('.search').forEach(search => {
+  const table = search.parentElement.nextElementSibling;
+  const show = () => {
+    const words = search.value.toLowerCase().split(' ');
+    let shown = 0;
+    table.querySelectorAll('.finding').forEach(row => {
+      row.hidden = !words.every(word => row.textContent.toLowerCase().includes(word));
+      shown += !row.hidden;
+    });
+    table.dataset.shown = shown;
+  };
+  search.addEventListener('input', show);
+  show();
+});
 )";
 
 bool is_good(const Report& report) {
@@ -68,7 +87,9 @@ std::string marked_up(std::string_view text) {  // `code` in advice
 std::string findings_table(const Report& report) {
   if (report.findings.empty()) return {};
   std::string out =
-      "<h2>Findings</h2>\n<table><tr><th>operator</th><th>case</th><th>count</th><th>where</th><th>reason "
+      "<h2>Findings</h2>\n<p><input class=\"search\" type=\"search\" placeholder=\"search the findings\" "
+      "aria-label=\"search the findings\"></p>\n<table "
+      "class=\"findings\"><tr><th>operator</th><th>case</th><th>count</th><th>where</th><th>reason "
       "and advice</th></tr>\n";
   for (const Finding& finding : report.findings) {
     std::string where, advice;
@@ -77,7 +98,9 @@ std::string findings_table(const Report& report) {
                            escaped(location.module));
     for (const std::string& line : finding.advice) advice += fmt::format("<li>{}</li>", marked_up(line));
     out += fmt::format(
-        "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}<ul>{}</ul></td></tr>\n",
+        "<tr "
+        "class=\"finding\"><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}<ul>{}</ul></td></"
+        "tr>\n",
         escaped(finding.op), finding.which ? std::to_string(static_cast<int>(*finding.which)) : "&ndash;",
         finding.count, where, marked_up(finding.reason), advice);
   }
@@ -156,8 +179,9 @@ std::string html_of(std::span<const Report> reports, std::string_view version) {
   for (const Report& report : reports) body += section(report);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>pt2onnx report</title>\n"
-      "<style>{}</style></head>\n<body>\n{}<footer><p>pt2onnx {}</p></footer>\n</body></html>\n",
-      kStyle, body, version);
+      "<style>{}</style></head>\n<body>\n{}<footer><p>pt2onnx {}</p></footer>\n"
+      "<script>{}</script>\n</body></html>\n",
+      kStyle, body, version, kScript);
 }
 
 }  // namespace pt2onnx
