@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -95,6 +96,22 @@ struct FileResult {
   }
 };
 
+/// Files by opsets: `+` where a file exports, `.` where it does not.
+std::string matrix_text(const std::vector<std::string>& files, const std::vector<FileResult>& results,
+                        const std::vector<int>& opsets) {
+  std::size_t width = 0;
+  for (const std::string& file : files) width = std::max(width, file.size());
+  std::string out = fmt::format("\n{:<{}}", "opset", width);
+  for (const int opset : opsets) out += fmt::format(" {:>2}", opset);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    out += fmt::format("\n{:<{}}", files[i], width);
+    for (const Outcome& outcome : results[i].all.outcomes)
+      if (results[i].all.outcomes.size() == opsets.size())
+        out += fmt::format(" {:>2}", outcome.status == Status::Ok ? "+" : ".");
+  }
+  return out + "\n";
+}
+
 struct CheckCommand {
   std::vector<std::string> models;
   std::string opset = std::to_string(kDefaultOpset);
@@ -107,13 +124,14 @@ struct CheckCommand {
     Status status = Status::Ok;
     Json files = Json::array();
     std::vector<Report> reports;
+    std::vector<FileResult> results;
     for (const std::string& model : models) {
-      std::optional<FileResult> result;
       {
         Progress progress(output, model);
         options.progress = [&](std::string_view stage) { progress.begin(stage); };
-        result.emplace(check(model, options, opsets));
+        results.emplace_back(check(model, options, opsets));
       }
+      const FileResult* result = &results.back();
       status = worst(status, result->outcome().status);
       log_problems(result->outcome(), models.size() > 1 ? model : std::string());
       reports.push_back(result->outcome().report);
@@ -124,6 +142,8 @@ struct CheckCommand {
       }
     }
     write_report(reports, output);
+    if (!output.json && !output.quiet && opsets.size() > 1)
+      fmt::print("{}", matrix_text(models, results, opsets));
     if (output.json) print_json({{"version", 1}, {"files", std::move(files)}});
     return status;
   }

@@ -122,7 +122,8 @@ std::vector<std::string> changes_between(const OpSignature& before, const OpSign
     });
     changes.push_back(fmt::format("`{}` is an input instead of an attribute", attribute.name));
   }
-  if (changes.empty()) changes.emplace_back("no change in inputs, attributes and the types that pt2onnx knows");
+  if (changes.empty())
+    changes.emplace_back("no change in inputs, attributes and the types that pt2onnx knows");
   return changes;
 }
 

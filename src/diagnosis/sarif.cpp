@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -24,8 +27,21 @@ std::string rule_title(const std::string& id) {
   return titles.at(id);
 }
 
+/// A path as the URI that SARIF wants: what no URI may hold is percent-encoded.
+std::string uri_of(const std::string& path) {
+  constexpr std::string_view kPlain = "-._~/:@!$&'()*+,;=";
+  std::string uri;
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || kPlain.find(c) != std::string_view::npos)
+      uri += c;
+    else
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri;
+}
+
 Json physical(const std::string& file, int line, int column) {
-  Json where{{"artifactLocation", {{"uri", file}}}};
+  Json where{{"artifactLocation", {{"uri", uri_of(file)}}}};
   if (line > 0) {
     where["region"] = {{"startLine", line}};
     if (column > 0) where["region"]["startColumn"] = column;

@@ -176,6 +176,25 @@ void OperatorGuide::explain_mapped(Explanation& e, const Standing& standing,
   e.onnx = std::move(becomes);
 }
 
+/// An autograd.Function (`^MyFunc` in a graph's text) is Python code: TorchScript can trace through it, and cannot save it.
+void explain_python_function(Explanation& e) {
+  e.which = Case::UserOp;
+  e.reason =
+      "an autograd.Function is a Python function inside the graph (prim::PythonOp): torch.jit.save refuses "
+      "such a "
+      "graph, so no file with it reaches pt2onnx";
+  e.advice = {
+      "call what it computes: in `forward` of the module, use the operators of its `forward` instead of "
+      "`MyFunc.apply(x)`; export needs no backward",
+      "or trace the module in eval mode with `torch.no_grad()` around code that calls the operators "
+      "directly, for "
+      "instance by `if torch.jit.is_tracing():`",
+      "or, where it must stay one node, register it as an operator with torch.library "
+      "(`torch.library.custom_op`, "
+      "TORCH_LIBRARY): the file then saves, and `--map FILE`, `--op-schema` and `--unsupported custom` do "
+      "the rest"};
+}
+
 void OperatorGuide::explain_unknown(Explanation& e) const {
   e.near = near(e.op);
   e.reason = fmt::format("libtorch has no operator `{}`", e.op);
@@ -191,8 +210,13 @@ void OperatorGuide::explain_unknown(Explanation& e) const {
 
 Explanation OperatorGuide::explain(const std::string& asked) const {
   Explanation e;
-  e.op = full_name(asked);
   e.opset = options_.opset;
+  if (asked.starts_with('^') || asked.ends_with("PythonOp")) {
+    e.op = asked;
+    explain_python_function(e);
+    return e;
+  }
+  e.op = full_name(asked);
   const auto [name, overload] = split_overload(e.op);
   const Standing standing = this->standing(e.op);
   e.status = standing.status;

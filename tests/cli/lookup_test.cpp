@@ -36,6 +36,10 @@ TEST(Check, SaysTheLowestOpset) {
   EXPECT_THAT(low.out, HasSubstr("error[case-4]"));
   EXPECT_THAT(low.out, HasSubstr("not exportable at opset 13 (lowest opset 16)"));
 
+  const auto matrix = run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--opset", "14-17"});
+  EXPECT_THAT(matrix.out, HasSubstr(" 14 15 16 17\n"));
+  EXPECT_THAT(matrix.out, HasSubstr("  .  .  +  +\n"));
+
   const auto range =
       run_cli({"check", module.path(), "--input", "[1,2,4,4]", "--opset", "14-17", "--format", "json"});
   EXPECT_EQ(range.code, 0);

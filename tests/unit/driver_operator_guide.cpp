@@ -140,6 +140,17 @@ TEST(OperatorGuide, FullNames) {
   EXPECT_EQ(guide.explain("aten::grid_samplr").status, OpStatus::Unknown);
 }
 
+TEST(OperatorGuide, PythonFunctions) {
+  const Options options;
+  for (const std::string name : {"^MyFunc", "prim::PythonOp"}) {
+    const Explanation e = OperatorGuide(options).explain(name);
+    EXPECT_EQ(e.op, name);
+    EXPECT_EQ(e.which, Case::UserOp);
+    EXPECT_THAT(e.reason, HasSubstr("torch.jit.save refuses"));
+    EXPECT_EQ(e.advice.size(), 3u);
+  }
+}
+
 TEST(OperatorGuide, KernelOfACustomNode) {
   const Options options = at(17);
   const Explanation e = OperatorGuide(options).explain("torchvision::deform_conv2d");
