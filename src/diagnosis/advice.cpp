@@ -31,6 +31,18 @@ std::string mapping_advice(std::string_view when, std::string_view name, const p
                      mapping_text(name, schema, word, context));
 }
 
+/// The mapping in C++, as it would stand in a table of symbolics/.
+std::string row_text(std::string_view name, const program::Schema& schema, const OnnxWord& word) {
+  std::string inputs;
+  for (const auto& argument : schema.arguments)
+    if (holds_tensors(argument.type) && !argument.is_out)
+      inputs += fmt::format("{}c.tensor(\"{}\")", inputs.empty() ? "" : ", ", argument.name);
+  if (word.one_to_one && inputs == "c.tensor(\"self\")")
+    return fmt::format("{{\"{}\", {}, unary<\"{}\">}}", name, word.since, word.name);
+  return fmt::format("{{\"{}\", {}, [](Call& c) -> Results {{ return c.op(\"{}\", {{{}}}); }}}}", name,
+                     word.since, word.name, inputs);
+}
+
 std::string custom_advice(std::string_view name, const program::Schema* schema,
                           const AdviceContext& context) {
   const std::string node = is_known(schema) ? text_of(kernel_contract(*schema, context.custom_domain))
@@ -92,6 +104,9 @@ Advice dictionary_gap(std::string_view name, const program::Schema& schema, std:
         fmt::format("ONNX has `{}` since opset {}, but pt2onnx has no mapping to it", word.name, word.since);
   }
   advice.advice.push_back(mapping_advice("map it", name, &schema, &word, context));
+  advice.advice.push_back(
+      fmt::format("or add the row to a table in symbolics/ (CONTRIBUTING.md, \"add an op\"): `{}`",
+                  row_text(name, schema, word)));
   if (!word.one_to_one)
     advice.advice.push_back(fmt::format(
         "the arguments do not match one to one: compare `{}` with the operator (`pt2onnx onnx-ops {}`)",
