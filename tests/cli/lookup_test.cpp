@@ -228,10 +228,11 @@ TEST(Show, BothKindsOfFiles) {
     EXPECT_THAT(dot.out, ::testing::ContainsRegex("label=\"(aten::relu|Relu)"));
     EXPECT_THAT(dot.out, ::testing::ContainsRegex("n1 -> n2"));
     const auto svg = run_cli({"show", file, "--format", "svg"});
-    if (svg.code == 0)
+    if (svg.code == 0) {
       EXPECT_THAT(svg.out, HasSubstr("</svg>"));
-    else
+    } else {
       EXPECT_THAT(svg.err, HasSubstr("apt-get install graphviz"));
+    }
   }
 }
 
