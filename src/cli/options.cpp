@@ -120,6 +120,10 @@ void add_dictionary_options(CLI::App& command, Options& options) {
                  "Mappings of your own: ONNX functions named after torch operators; repeatable")
       ->type_name("FILE")
       ->group("Translation");
+  add_repeatable(command, "--plugin", options.plugins,
+                 "Library with symbolic functions of your own (pt2onnx/plugin.h); repeatable")
+      ->type_name("LIB.so")
+      ->group("Translation");
 }
 
 void add_translation_options(CLI::App& command, Options& options) {

@@ -77,18 +77,8 @@ Status Pipeline::fail(Status status, std::string why) {
 
 void Pipeline::halt(Status status, std::string why) { throw Halt{fail(status, std::move(why))}; }
 
-/// Options of the interface that nothing implements yet must not pass as if they had been heeded.
-void Pipeline::refuse_unavailable() {
-  const std::pair<const char*, bool> unavailable[] = {
-      {"--plugin", !options_.plugins.empty()},
-  };
-  for (const auto& [option, asked] : unavailable)
-    if (asked) halt(Status::Usage, fmt::format("{}: not available in this version", option));
-}
-
 void Pipeline::load() {
   begin("load", &Report::load);
-  refuse_unavailable();
   try {
     entries_ = UserEntries(options_);
   } catch (const EntryError& e) {

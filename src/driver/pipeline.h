@@ -62,7 +62,6 @@ class Pipeline {
   void done();
   Status fail(Status status, std::string why);
   [[noreturn]] void halt(Status status, std::string why);
-  void refuse_unavailable();
   void find_state();
   InterpretResult interpret_program();
   void compare_with(Session& session);

@@ -10,6 +10,7 @@
 
 #include "diagnosis/advice.h"
 #include "diagnosis/near_names.h"
+#include "driver/plugin_file.h"
 #include "emitter/emitter.h"
 #include "emitter/mapping_file.h"
 
@@ -55,7 +56,15 @@ std::string misfit(const Mapping& mapping,
 }  // namespace
 
 UserEntries::UserEntries(const Options& options) : options_(&options) {
+  for (const std::string& path : options.plugins) read_plugin(path);
   for (const std::string& path : options.maps) read_maps(path);
+}
+
+void UserEntries::read_plugin(const std::string& path) {
+  Plugin plugin = load_plugin(path);
+  for (OperatorDeclaration& op : plugin.operators) declare_operator(std::move(op));
+  for (Plugin::Function& function : plugin.functions)
+    plugin_entries_.push_back(std::make_shared<PluginEntry>(PluginEntry{std::move(function), path}));
 }
 
 void UserEntries::read_maps(const std::string& path) {
@@ -74,6 +83,18 @@ Registry UserEntries::registry() const {
   Registry registry = options_ && options_->registry ? *options_->registry : builtin_registry();
   if (!options_) return registry;
   for (const std::string& name : options_->without) registry.remove(name);
+  for (const auto& entry : plugin_entries_) {
+    Rule rule;
+    rule.name = entry->function.name;
+    rule.since = entry->function.since;
+    rule.until = entry->function.until;
+    rule.origin = entry->file;
+    rule.convert = [entry](Call& call) {
+      ++entry->uses;
+      return entry->function.convert(call);
+    };
+    registry.add(std::move(rule));
+  }
   for (const auto& entry : entries_) {
     const Mapping& mapping = entry->mapping;
     Rule rule;
@@ -100,6 +121,12 @@ void UserEntries::check_schemas(Folder& folder) const {
     else if (is_torch_namespace(mapping.op.substr(0, mapping.op.find("::"))))
       why = fmt::format("libtorch has no operator `{}`", mapping.op);
     if (!why.empty()) throw EntryError(fmt::format("{}: {}", mapping.place.str(), why));
+  }
+  for (const auto& entry : plugin_entries_) {
+    const std::string name = entry->function.name.substr(0, entry->function.name.find('.'));
+    if (is_torch_namespace(name.substr(0, name.find("::"))) && folder.overloads(name).empty())
+      throw EntryError(fmt::format("--plugin {}: libtorch has no operator `{}`; `pt2onnx ops` lists them",
+                                   entry->file, name));
   }
 }
 
@@ -135,6 +162,16 @@ std::vector<std::string> UserEntries::unused(int opset) const {
                           mapping.place.str(), mapping.name(), mapping.since,
                           mapping.until ? fmt::format(" to {}", *mapping.until) : std::string(" on"), opset));
   }
+  const auto used = [&](const std::string& name) {
+    return std::ranges::any_of(
+        plugin_entries_, [&](const auto& entry) { return entry->function.name == name && entry->uses > 0; });
+  };
+  for (const auto& entry : plugin_entries_)
+    if (!used(entry->function.name))
+      sentences.push_back(fmt::format(
+          "--plugin {}: the function for `{}` (opset {} on) was not used: the program calls no such "
+          "operator with values that are computed at run time, or the target, {}, is another opset",
+          entry->file, entry->function.name, entry->function.since, opset));
   return sentences;
 }
 

@@ -1,4 +1,4 @@
-// What the user adds: entries of the dictionary (mapping files), and what is to be kept whole.
+// What the user adds: entries of the dictionary (mapping files, plugins), and what is to be kept whole.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "interpreter/interpreter.h"
 #include "pt2onnx/convert.h"
+#include "pt2onnx/plugin.h"
 #include "pt2onnx/registry.h"
 #include "registry/folder.h"
 #include "registry/mapping.h"
@@ -45,11 +46,18 @@ class UserEntries {
     Mapping mapping;
     int uses = 0;
   };
+  struct PluginEntry {
+    Plugin::Function function;
+    std::string file;
+    int uses = 0;
+  };
   void read_maps(const std::string& path);
+  void read_plugin(const std::string& path);
   bool is_used(const Mapping& mapping) const;
 
   const Options* options_ = nullptr;
   std::vector<std::shared_ptr<Entry>> entries_;
+  std::vector<std::shared_ptr<PluginEntry>> plugin_entries_;
 };
 
 }  // namespace pt2onnx

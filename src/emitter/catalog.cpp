@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "emitter/declared_operators.h"
 #include "emitter/emitter.h"
 #include "emitter/inference.h"
 #include "emitter/proto.h"
@@ -92,9 +93,28 @@ std::unique_ptr<CatalogEntry> make_entry(const OpSchema& schema) {
   return entry;
 }
 
+std::vector<OpCatalog::Inferred> infer_declared(const Node& node) {
+  std::vector<std::optional<ValueType>> inputs;
+  for (const Value input : node.inputs) inputs.push_back(input ? std::optional(input.type()) : std::nullopt);
+  const auto attribute = [&](std::string_view name) -> std::optional<Attribute> {
+    const Attribute* found = node.attributes.find(name);
+    const bool shown = found && !std::holds_alternative<Tensor>(*found) &&
+                       !std::holds_alternative<std::shared_ptr<Graph>>(*found);
+    return shown ? std::optional(*found) : std::nullopt;
+  };
+  std::vector<OpCatalog::Inferred> result;
+  for (const ValueType& type : declared_types(node.domain, node.op, node.outputs.size(), inputs, attribute)) {
+    auto& inferred = result.emplace_back(OpCatalog::Inferred{type.kind, type.dtype, std::nullopt});
+    if (type.shape) inferred.dims.emplace(type.shape->begin(), type.shape->end());
+  }
+  return result;
+}
+
 }  // namespace
 
 const CatalogEntry* OnnxCatalog::entry(const std::string& domain, const std::string& op, int opset) const {
+  // A declared operator is for the declaration to type; its onnx schema takes anything and is there for the checker.
+  if (is_declared_operator(domain, op)) return nullptr;
   const OpSchema* schema = OpSchemaRegistry::Schema(op, opset, domain);
   if (schema == nullptr || schema->Deprecated()) return nullptr;
   const std::scoped_lock lock(mutex_);
@@ -121,7 +141,12 @@ int OnnxCatalog::newest_opset() const {
   return OpSchemaRegistry::DomainToVersionRange::Instance().LastReleaseVersionMap().at(onnx::ONNX_DOMAIN);
 }
 
+bool OnnxCatalog::is_declared(std::string_view domain, std::string_view op) const {
+  return is_declared_operator(domain, op);
+}
+
 std::vector<OpCatalog::Inferred> OnnxCatalog::infer(const Node& node, int opset) const {
+  if (is_declared(node.domain, node.op)) return infer_declared(node);
   const CatalogEntry* found = entry(node.domain, node.op, opset);
   if (found != nullptr) return infer_node(*found, node, opset);
   if (!node.domain.empty())

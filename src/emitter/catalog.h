@@ -25,6 +25,7 @@ class OnnxCatalog final : public OpCatalog {
   std::optional<int> since(std::string_view op) const override;
   const std::vector<std::string>& names() const override;
   int newest_opset() const override;
+  bool is_declared(std::string_view domain, std::string_view op) const override;
   std::vector<Inferred> infer(const Node& node, int opset) const override;
 
  private:

@@ -8,12 +8,17 @@
 
 #include "pt2onnx/convert.h"
 #include "pt2onnx/graph.h"
+#include "pt2onnx/plugin.h"
 #include "registry/op_catalog.h"
 
 namespace pt2onnx {
 
 /// The operators of the linked onnx library.
 const OpCatalog& onnx_catalog();
+
+/// Makes an operator of another domain known to the catalogue and to onnx's checker; a later declaration replaces an
+/// earlier one, for the whole process.
+void declare_operator(OperatorDeclaration declaration);
 
 /// Version of the linked onnx library, "1.23.2".
 std::string onnx_version();

@@ -159,8 +159,11 @@ std::optional<std::vector<Argument>> Machine::custom_node(const program::Schema&
                     "still needs a kernel for it (ONNX Runtime custom operator, TensorRT plugin)",
                     schema.name, domain, op));
     const std::size_t outputs = types.size();
+    // A plugin that declared the operator knows its types better than an example.
+    std::optional<std::vector<ValueType>> known;
+    if (!builder_.catalog().is_declared(domain, op)) known = std::move(types);
     const auto values = builder_.emit(domain, op, outputs, std::move(carried.inputs),
-                                      std::move(carried.attributes), std::move(types));
+                                      std::move(carried.attributes), std::move(known));
     std::vector<Argument> given;
     std::size_t at = 0;
     for (const KernelResult& result : *results) {

@@ -359,7 +359,9 @@ std::vector<Value> Call::op(std::string_view type, std::size_t outputs, std::vec
 std::vector<Value> Call::custom_op(std::string_view domain, std::string_view type, std::size_t outputs,
                                    std::vector<Value> inputs, Attributes attributes,
                                    std::vector<ValueType> types) {
-  return builder_.emit(domain, type, outputs, std::move(inputs), std::move(attributes), std::move(types));
+  std::optional<std::vector<ValueType>> given;
+  if (!types.empty()) given = std::move(types);
+  return builder_.emit(domain, type, outputs, std::move(inputs), std::move(attributes), std::move(given));
 }
 
 Call::Parts Call::parts(Value v) {

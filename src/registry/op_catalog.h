@@ -56,6 +56,8 @@ class OpCatalog {
     std::optional<DType> dtype;
     std::optional<std::vector<std::optional<Dim>>> dims;  // a dim that inference left open is nullopt
   };
+  /// Whether an operator of another domain was declared, so that `infer` knows its outputs.
+  virtual bool is_declared(std::string_view /*domain*/, std::string_view /*op*/) const { return false; }
   /// Types of the outputs of a node by the operator's own inference function (constants and subgraphs are seen).
   /// Throws std::invalid_argument with the operator's words when the node is wrong.
   virtual std::vector<Inferred> infer(const Node& node, int opset) const = 0;
