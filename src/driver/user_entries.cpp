@@ -162,16 +162,21 @@ std::vector<std::string> UserEntries::unused(int opset) const {
                           mapping.place.str(), mapping.name(), mapping.since,
                           mapping.until ? fmt::format(" to {}", *mapping.until) : std::string(" on"), opset));
   }
-  const auto used = [&](const std::string& name) {
-    return std::ranges::any_of(
-        plugin_entries_, [&](const auto& entry) { return entry->function.name == name && entry->uses > 0; });
-  };
-  for (const auto& entry : plugin_entries_)
-    if (!used(entry->function.name))
-      sentences.push_back(fmt::format(
-          "--plugin {}: the function for `{}` (opset {} on) was not used: the program calls no such "
-          "operator with values that are computed at run time, or the target, {}, is another opset",
-          entry->file, entry->function.name, entry->function.since, opset));
+  std::vector<std::string> names;  // of the plugin at hand, none of which was used
+  for (std::size_t i = 0; i < plugin_entries_.size(); ++i) {
+    const PluginEntry& entry = *plugin_entries_[i];
+    names.push_back(entry.function.name);
+    if (i + 1 < plugin_entries_.size() && plugin_entries_[i + 1]->file == entry.file) continue;
+    const bool used = std::ranges::any_of(
+        plugin_entries_, [&](const auto& other) { return other->file == entry.file && other->uses > 0; });
+    if (!used)
+      sentences.push_back(
+          fmt::format("--plugin {}: none of its functions was used ({}): the program calls no such operator "
+                      "with values that "
+                      "are computed at run time, or they are for another opset than {}",
+                      entry.file, fmt::join(names, ", "), opset));
+    names.clear();
+  }
   return sentences;
 }
 

@@ -70,14 +70,14 @@ TEST(Plugin, IsUsedAndNamedAndVerified) {
   const CliResult result = export_with(plugin_file("GOOD"));
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("verify   ok"));
-  EXPECT_THAT(result.err, Not(HasSubstr("`aten::erf` (opset 9 on) was not used")));
+  EXPECT_THAT(result.err, Not(HasSubstr("was used")));
   EXPECT_THAT(run_cli({"explain", "aten::erf", "--plugin", plugin_file("GOOD")}).out,
               HasSubstr("libtest_plugin_GOOD.so"));
 }
 
-TEST(Plugin, AFunctionThatNothingUsesIsToldOf) {
+TEST(Plugin, OneThatNothingUsesIsToldOf) {
   EXPECT_THAT(export_with(plugin_file("GOOD"), "x.tanh()").err,
-              HasSubstr("the function for `aten::erf` (opset 9 on) was not used"));
+              HasSubstr("none of its functions was used (aten::erf, aten::erfinv)"));
 }
 
 TEST(Plugin, AFunctionThatFailsIsAFindingAndNoDefect) {
