@@ -31,7 +31,7 @@ namespace {
 
 using namespace pt2onnx;
 
-[[maybe_unused]] Results erf(Call& c) {
+[[maybe_unused]] Results own_erf(Call& c) {
 #if PLUGIN_KIND == FAILS_LATER
   throw std::runtime_error("out of ideas for " + std::string(c.name()));
 #else
@@ -47,13 +47,13 @@ PT2ONNX_PLUGIN(plugin) {
 #if PLUGIN_KIND == THROWS
   throw std::runtime_error("no licence");
 #elif PLUGIN_KIND == NO_NAMESPACE
-  plugin.add("erf", 9, erf);
+  plugin.add("erf", 9, own_erf);
 #elif PLUGIN_KIND == UNKNOWN_OP
-  plugin.add("aten::erff", 9, erf);
+  plugin.add("aten::erff", 9, own_erf);
 #elif PLUGIN_KIND == EMPTY
   (void)plugin;
 #else
-  plugin.add("aten::erf", 9, erf);
+  plugin.add("aten::erf", 9, own_erf);
   plugin.add("aten::erfinv", 9, no_results);
 #endif
 }
