@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(All, PluginMistake,
                                            Mistake{"NO_NAMESPACE", "namespace::name"},
                                            Mistake{"UNKNOWN_OP", "libtorch has no operator `aten::erff`"},
                                            Mistake{"MISSING", "no such file"}),
-                         [](const auto& info) { return info.param.kind; });
+                         [](const auto& test) { return test.param.kind; });
 
 TEST(Plugin, AFileThatIsNoLibraryIsToldWithExitCodeTwo) {
   const TemporaryFolder folder;
