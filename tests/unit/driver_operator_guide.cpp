@@ -104,7 +104,7 @@ TEST_P(Catalogue, explains_every_operator_in_a_few_milliseconds) {
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   EXPECT_GT(asked, 1000u);
-  EXPECT_LT(took.count() / static_cast<double>(asked), 20) << "ms per operator, on a busy machine";
+  EXPECT_LT(took.count() / static_cast<double>(asked), 100) << "ms per operator; some 5 on a quiet machine";
 }
 
 INSTANTIATE_TEST_SUITE_P(opsets, Catalogue, ::testing::Values(9, 13, 17, 20, newest_opset()));
