@@ -307,6 +307,57 @@ Results cosine_embedding_loss(Call& c) {
   return reduced(c, onnx::add(c, alike, apart));
 }
 
+/// 0, 1, ... for the classes of x, which are its last dim.
+Value classes(Call& c, Value x) { return onnx::range(c, 0, c.size_of(x, -1)); }
+
+/// Per sample, the mean over the classes (the last `axes` dims count as one sample).
+Value class_mean(Call& c, Value x, Value loss, std::vector<std::int64_t> axes) {
+  const Value count = onnx::cast(c, c.size_value(c.size_of(x, -1)), c.dtype_of(x));
+  return onnx::div(c, onnx::reduce(c, "ReduceSum", loss, std::move(axes), false), count);
+}
+
+// aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None,
+//                         int reduction=1) -> Tensor
+Results multi_margin_loss(Call& c) {
+  const Value x = onnx::at_least_dims(c, c.tensor("self"), 1);
+  const Value target = c.tensor("target");
+  const Value label = c.rank(x) == 1 ? onnx::reshape(c, target, {1}) : onnx::unsqueeze(c, target, {-1});
+  const double p = c.number("p");
+  if (p != 1 && p != 2) c.reject("`p` other than 1 and 2");
+  const Value own = onnx::gather_elements(c, x, label, -1);
+  Value gap = at_least_zero(c, onnx::add(c, onnx::sub(c, number(c, c.number("margin"), x), own), x));
+  if (p == 2) gap = onnx::mul(c, gap, gap);
+  if (const Value weight = c.optional_tensor("weight"))
+    gap = onnx::mul(c, gap, onnx::gather(c, weight, label, 0));
+  gap = onnx::where(c, onnx::equal(c, classes(c, x), label), number(c, 0, x), gap);
+  Value loss = class_mean(c, x, gap, {-1});
+  const Reduction reduction = reduction_of(c);
+  // One sample without a batch dim: the target decides about the dims of its loss.
+  if (c.rank(x) == 1 && c.rank(target) == 1 && reduction == Reduction::None)
+    loss = onnx::unsqueeze(c, loss, {0});
+  return reduced(c, loss, reduction);
+}
+
+// aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
+Results multilabel_margin_loss(Call& c) {
+  const Value x = onnx::at_least_dims(c, c.tensor("self"), 1);
+  const Value target = onnx::at_least_dims(c, c.tensor("target"), 1);
+  // Labels are what comes before the first negative one.
+  const Value none = number(c, -1, target), first = number(c, 0, target);
+  const Value ends = onnx::cast(c, onnx::less(c, target, first), DType::Int64);
+  const Value ended = onnx::cumulative_sum(c, ends, -1);
+  const Value valid = onnx::equal(c, ended, number(c, 0, ended));
+  const Value own = onnx::gather_elements(c, x, onnx::where(c, valid, target, first), -1);
+  // [..., labels, classes]
+  const Value labels = onnx::unsqueeze(c, onnx::where(c, valid, target, none), {-1});
+  const Value is_label = onnx::extreme(c, true, onnx::equal(c, labels, classes(c, x)), {-2}, true);
+  const Value gap =
+      at_least_zero(c, onnx::add(c, onnx::unsqueeze(c, onnx::sub(c, number(c, 1, x), own), {-1}),
+                                 onnx::unsqueeze(c, x, {-2})));
+  const Value counts = onnx::logical_and(c, onnx::unsqueeze(c, valid, {-1}), onnx::logical_not(c, is_label));
+  return reduced(c, class_mean(c, x, onnx::where(c, counts, gap, number(c, 0, x)), {-2, -1}));
+}
+
 constexpr Entry kTable[] = {
     {"aten::binary_cross_entropy", 8, binary_cross_entropy},
     {"aten::binary_cross_entropy_with_logits", 7, binary_cross_entropy_with_logits},
@@ -318,6 +369,8 @@ constexpr Entry kTable[] = {
     {"aten::l1_loss", 7, l1_loss},
     {"aten::margin_ranking_loss", 8, margin_ranking_loss},
     {"aten::mse_loss", 7, mse_loss},
+    {"aten::multi_margin_loss", 11, multi_margin_loss},
+    {"aten::multilabel_margin_loss", 11, multilabel_margin_loss},
     {"aten::nll_loss", 12, nll_loss},
     {"aten::nll_loss2d", 12, nll_loss},
     {"aten::nll_loss_nd", 12, nll_loss},

@@ -1,134 +1,139 @@
 // Sampling at places of a grid, and the grids of affine maps.
-#include <algorithm>
+#include "symbolics/sample.h"
 
-#include "symbolics/onnx.h"
+#include "symbolics/formula.h"
 #include "symbolics/tables.h"
 
 namespace pt2onnx {
-namespace {
 
-constexpr const char* kPadding[] = {"zeros", "border", "reflection"};
+Value sampled(Call& c, Value x, const std::vector<Value>& places, Between method) {
+  const DType dtype = c.dtype_of(x);
+  const Shape sizes = c.sizes_of(x);
+  const std::size_t spatial = places.size();
+  Dim cells = 1;
+  for (std::size_t i = 0; i < spatial; ++i) cells = cells * sizes[i + 2];
+  const Dim count = c.size_of(places[0], 1);
+  const Value flat = onnx::reshape(c, x, {sizes[0], sizes[1], cells});
 
-struct Sampling {
-  Value x, grid;  // [N, C, spatial...] and [N, places..., d], the last spatial axis first
-  std::int64_t mode = 0, padding = 0;
-  bool align_corners = false;
-};
-
-Value number(Call& c, double v, Value like) { return onnx::constant_like(c, v, like); }
-
-/// The places along one axis, in cells: 0 is the centre of the first.
-Value unnormalized(Call& c, const Sampling& s, Value places, Value size) {
-  const Value from_zero = onnx::add(c, places, number(c, 1, places));
-  const Value scaled = s.align_corners ? onnx::mul(c, from_zero, onnx::sub(c, size, number(c, 1, places)))
-                                       : onnx::sub(c, onnx::mul(c, from_zero, size), number(c, 1, places));
-  return onnx::div(c, scaled, number(c, 2, places));
-}
-
-/// Mirrored at the border (of the cells, or of their centres with align_corners) until it is inside.
-Value reflected(Call& c, const Sampling& s, Value places, Value last) {
-  const Value low = number(c, s.align_corners ? 0 : -0.5, places);
-  const Value raw_span = s.align_corners ? last : onnx::add(c, last, number(c, 1, places));
-  // One cell with align_corners has no extent; whatever is divided by then is clipped to 0 afterwards.
-  const Value span = onnx::maximum(c, raw_span, number(c, 1, places));
-  const Value distance = onnx::abs(c, onnx::sub(c, places, low));
-  const Value flips = onnx::floor(c, onnx::div(c, distance, span));
-  const Value rest = onnx::sub(c, distance, onnx::mul(c, flips, span));
-  const Value half = onnx::div(c, flips, number(c, 2, places));
-  const Value even = onnx::equal(c, onnx::floor(c, half), half);
-  return onnx::add(c, onnx::where(c, even, rest, onnx::sub(c, span, rest)), low);
-}
-
-/// One of the cells next to a place along an axis, and its share.
-struct Neighbour {
-  Value cell;   // whole numbers, in the dtype of the places
-  Value share;  // absent: 1
-};
-
-std::vector<Neighbour> neighbours(Call& c, const Sampling& s, Value places, Value last) {
-  if (s.padding == 2) places = reflected(c, s, places, last);
-  if (s.padding != 0) places = onnx::clip(c, places, number(c, 0, places), last);
-  if (s.mode == 1) return {{onnx::round(c, places), Value()}};
-  const Value below = onnx::floor(c, places);
-  const Value share = onnx::sub(c, places, below);
-  return {{below, onnx::sub(c, number(c, 1, places), share)},
-          {onnx::add(c, below, number(c, 1, places)), share}};
-}
-
-/// Gathers of all neighbours, weighted: linear and nearest sampling in any number of dims.
-Value sampled_by_gathers(Call& c, const Sampling& s) {
-  const auto spatial = c.rank(s.x) - 2;
-  const Shape sizes = c.sizes_of(s.x), places = c.sizes_of(s.grid);
-  const DType dtype = c.dtype_of(s.x);
-  const Dim cells = product({sizes.begin() + 2, sizes.end()});
-  const Dim count = product({places.begin() + 1, places.end() - 1});
-  const Value flat = onnx::reshape(c, s.x, {sizes[0], sizes[1], cells});
-
-  // Every combination of neighbours: its index among the cells, its weight, whether it is inside.
-  struct Corner {
-    Value index, weight, inside;
-  };
-  std::vector<Corner> corners{{}};
-  for (std::size_t axis = 0; axis < spatial; ++axis) {
-    const Value size = onnx::cast(c, c.size_value(sizes[axis + 2]), dtype);
-    const Value last = onnx::sub(c, size, number(c, 1, size));
-    const Value along = onnx::reshape(c,
-                                      onnx::select(c, s.grid, static_cast<std::int64_t>(spatial + 1),
-                                                   static_cast<std::int64_t>(spatial - 1 - axis)),
-                                      {sizes[0], 1, count});
-    std::vector<Corner> next;
-    for (const auto& [cell, share] : neighbours(c, s, unnormalized(c, s, along, size), last)) {
-      const Value clipped = onnx::clip(c, cell, number(c, 0, cell), last);
-      const Value index = onnx::cast(c, clipped, DType::Int64);
-      const Value inside = s.padding == 0 ? onnx::equal(c, clipped, cell) : Value();
-      for (const Corner& corner : corners) {
-        Corner both = corner;
-        both.index = corner.index
-                         ? onnx::add(c, onnx::mul(c, corner.index, c.size_value(sizes[axis + 2])), index)
-                         : index;
-        if (share) both.weight = corner.weight ? onnx::mul(c, corner.weight, share) : share;
-        if (inside) both.inside = corner.inside ? onnx::logical_and(c, corner.inside, inside) : inside;
-        next.push_back(both);
-      }
-    }
-    corners = std::move(next);
-  }
+  std::vector<Value> first;
+  for (const auto& place : places)
+    first.push_back(method == Between::Nearest ? onnx::round(c, place) : onnx::floor(c, place));
 
   Value sum;
-  for (const Corner& corner : corners) {
-    const Value index = onnx::expand(c, corner.index, {sizes[0], sizes[1], count});
-    Value part = onnx::gather_elements(c, flat, index, 2);
-    if (corner.weight) part = onnx::mul(c, part, corner.weight);
-    if (corner.inside) part = onnx::where(c, corner.inside, part, number(c, 0, part));
+  const std::size_t corners = method == Between::Nearest ? 1 : std::size_t{1} << spatial;
+  for (std::size_t corner = 0; corner < corners; ++corner) {
+    Value weight, inside, index;
+    for (std::size_t i = 0; i < spatial; ++i) {
+      const Dim size = sizes[i + 2];
+      const bool upper = (corner >> i & 1) != 0;
+      const Value cell = upper ? formula::plus(c, first[i], 1) : first[i];
+      const Value last = onnx::cast(c, c.size_value(size - 1), dtype);
+      const Value within = onnx::logical_and(c, onnx::greater_equal(c, cell, formula::number(c, 0, cell)),
+                                             onnx::less_equal(c, cell, last));
+      inside = inside ? onnx::logical_and(c, inside, within) : within;
+      // Outside, and for NaN, any cell will do: what it holds is not used.
+      const Value safe =
+          onnx::cast(c, onnx::where(c, within, cell, formula::number(c, 0, cell)), DType::Int64);
+      index = index ? onnx::add(c, onnx::mul(c, index, c.size_value(size)), safe) : safe;
+      if (method == Between::Nearest) continue;
+      const Value part = onnx::sub(c, places[i], first[i]);
+      const Value factor = upper ? part : formula::minus_from(c, 1, part);
+      weight = weight ? onnx::mul(c, weight, factor) : factor;
+    }
+    const Value indices = onnx::expand(c, onnx::unsqueeze(c, index, {1}), {sizes[0], sizes[1], count});
+    Value part = onnx::gather_elements(c, flat, indices, 2);
+    part = formula::where_else(c, onnx::unsqueeze(c, inside, {1}), part, 0);
+    if (weight)
+      part = onnx::mul(c, part, onnx::unsqueeze(c, weight, {1}));  // NaN at a place that is NaN, as in torch
     sum = sum ? onnx::add(c, sum, part) : part;
   }
-  Shape shape{sizes[0], sizes[1]};
-  shape.insert(shape.end(), places.begin() + 1, places.end() - 1);
-  return onnx::reshape(c, sum, shape);
+  return sum;
+}
+
+namespace {
+
+enum class Outside { Zeros = 0, Border = 1, Reflection = 2 };
+
+/// Cells from -1 ... 1: between the centres of the first and the last cell with `align_corners`, else between the edges.
+Value cell_place(Call& c, Value place, const Dim& size, bool align_corners) {
+  const auto dim = [&](const Dim& d) { return onnx::cast(c, c.size_value(d), c.dtype_of(place)); };
+  const Value grown = formula::plus(c, place, 1);
+  if (align_corners) return onnx::mul(c, formula::times(c, grown, 0.5), dim(size - 1));
+  return formula::times(c, formula::plus(c, onnx::mul(c, grown, dim(size)), -1), 0.5);
+}
+
+/// A place outside mirrored to the inside as often as it takes, at the centres of the border cells (`align_corners`) or
+/// at their outer edges.
+Value reflected(Call& c, Value place, const Dim& size, bool align_corners) {
+  const double low = align_corners ? 0 : -0.5;
+  const Dim width = align_corners ? max(size - 1, 1) : size;  // of one cell: whatever, it is clipped
+  const Value span = onnx::cast(c, c.size_value(width), c.dtype_of(place));
+  const Value way = onnx::abs(c, formula::plus(c, place, -low));
+  const Value flips = onnx::floor(c, onnx::div(c, way, span));
+  const Value rest = onnx::sub(c, way, onnx::mul(c, flips, span));
+  const Value pairs = formula::times(c, onnx::floor(c, formula::times(c, flips, 0.5)), 2);
+  const Value there = formula::plus(c, rest, low);
+  const Value back = formula::plus(c, onnx::sub(c, span, rest), low);
+  return onnx::where(c, onnx::equal(c, flips, pairs), there, back);
+}
+
+Value composed(Call& c, Value x, Value grid, Between method, Outside outside, bool align_corners) {
+  // Halves cannot count many cells.
+  const DType dtype = c.dtype_of(x);
+  if (dtype == DType::Float16 || dtype == DType::BFloat16) {
+    x = onnx::cast(c, x, DType::Float32);
+    grid = onnx::cast(c, grid, DType::Float32);
+  }
+  const Shape sizes = c.sizes_of(x);
+  const Shape shape = c.sizes_of(grid);
+  const std::size_t spatial = sizes.size() - 2;
+  Dim count = 1;
+  for (std::size_t i = 0; i < spatial; ++i) count = count * shape[i + 1];
+  const Value flat = onnx::reshape(c, grid, {sizes[0], count, static_cast<std::int64_t>(spatial)});
+  std::vector<Value> places;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const Dim size = sizes[i + 2];
+    // The grid holds x first, the tensor has it last.
+    const auto coordinate = static_cast<std::int64_t>(spatial - 1 - i);
+    Value place = cell_place(c, onnx::select(c, flat, 2, coordinate), size, align_corners);
+    if (outside == Outside::Reflection) place = reflected(c, place, size, align_corners);
+    if (outside != Outside::Zeros)
+      place = onnx::clip(c, place, formula::number(c, 0, place),
+                         onnx::cast(c, c.size_value(size - 1), c.dtype_of(place)));
+    places.push_back(place);
+  }
+  Shape result = {sizes[0], sizes[1]};
+  result.insert(result.end(), shape.begin() + 1, shape.end() - 1);
+  return onnx::cast(c, onnx::reshape(c, sampled(c, x, places, method), result), dtype);
 }
 
 // aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor
 Results grid_sampler(Call& c) {
-  Sampling s;
-  s.x = c.tensor("input");
-  s.grid = c.tensor("grid");
-  s.mode = c.integer("interpolation_mode");
-  s.padding = c.integer("padding_mode");
-  s.align_corners = c.flag("align_corners");
-  if (s.mode < 0 || s.mode > 2 || s.padding < 0 || s.padding > 2)
+  const auto x = c.tensor("input");
+  const auto grid = c.tensor("grid");
+  const auto spatial = c.rank(x) - 2;
+  const auto mode = c.integer("interpolation_mode");
+  const auto padding = c.integer("padding_mode");
+  const bool align_corners = c.flag("align_corners");
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
     c.reject("an interpolation or padding mode out of range");
-  const auto spatial = c.rank(s.x) - 2;
-  if (spatial != 2 && s.mode == 2)
+  if (spatial != 2 && mode == 2)
     c.reject("samples volumes by cubic interpolation, which torch has not either");
-  if (spatial != 2 && !c.has_opset(20)) return sampled_by_gathers(c, s);  // GridSample of images only
+  const int since = spatial == 2 ? 16 : 20;
+  if (!c.has_opset(since)) {
+    if (mode == 2) c.needs_opset(since, "bicubic sampling");
+    return composed(c, x, grid, mode == 0 ? Between::Linear : Between::Nearest, static_cast<Outside>(padding),
+                    align_corners);
+  }
+  static constexpr const char* kPadding[] = {"zeros", "border", "reflection"};
   static constexpr const char* kMode16[] = {"bilinear", "nearest", "bicubic"};
   static constexpr const char* kMode20[] = {"linear", "nearest", "cubic"};
-  const auto y = c.op("GridSample", {s.x, s.grid},
-                      {{"mode", c.has_opset(20) ? kMode20[s.mode] : kMode16[s.mode]},
-                       {"padding_mode", kPadding[s.padding]},
-                       {"align_corners", s.align_corners}});
-  const auto sizes = c.sizes_of(s.x);
-  const auto places = c.sizes_of(s.grid);
+  const auto y = c.op("GridSample", {x, grid},
+                      {{"mode", c.has_opset(20) ? kMode20[mode] : kMode16[mode]},
+                       {"padding_mode", kPadding[padding]},
+                       {"align_corners", align_corners}});
+  const auto sizes = c.sizes_of(x);
+  const auto places = c.sizes_of(grid);
   Shape shape = {sizes[0], sizes[1]};
   shape.insert(shape.end(), places.begin() + 1, places.end() - 1);
   c.set_shape(y, shape);
@@ -192,8 +197,8 @@ Results affine_grid(Call& c) {
 
 constexpr Entry kTable[] = {
     {"aten::affine_grid_generator", 9, affine_grid},
-    {"aten::grid_sampler", 16, grid_sampler},
-    {"aten::grid_sampler_2d", 16, grid_sampler},
+    {"aten::grid_sampler", 11, grid_sampler},
+    {"aten::grid_sampler_2d", 11, grid_sampler},
     {"aten::grid_sampler_3d", 11, grid_sampler},
 };
 static_assert(strictly_ascending(kTable));

@@ -99,6 +99,31 @@ Results nanmedian_by_dim(Call& c) {
   return both(nanmedian_along(c, x, c.axis("dim", c.rank(x)), c.flag("keepdim")));
 }
 
+// aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+// The smallest of the values that are there most often, and where it is last.
+Results mode(Call& c) {
+  const DType dtype = c.dtype_of(c.tensor("self"));
+  const Value x = dtype == DType::Bool ? onnx::cast(c, c.tensor("self"), DType::Int32) : c.tensor("self");
+  if (c.rank(x) == 0) return {c.tensor("self"), c.constant(0, DType::Int64)};
+  const auto axis = c.axis("dim", c.rank(x));
+  const bool keep = c.flag("keepdim");
+  // Each element beside each other one of its line.
+  const Value line = onnx::swap_axes(c, x, axis, -1);
+  const Value same = onnx::equal(c, onnx::unsqueeze(c, line, {-1}), onnx::unsqueeze(c, line, {-2}));
+  const Value count = onnx::reduce(c, "ReduceSum", onnx::cast(c, same, DType::Int64), {-1}, false);
+  const Value often = onnx::equal(c, count, onnx::extreme(c, true, count, {-1}, true));
+  const Value above = is_floating(dtype)
+                          ? onnx::constant_like(c, std::numeric_limits<double>::infinity(), line)
+                          : onnx::extreme(c, true, line, {-1}, true);
+  const Value least = onnx::extreme(c, false, onnx::where(c, often, line, above), {-1}, true);
+  const Value found = onnx::cast(c, onnx::equal(c, line, least), DType::Int32);
+  const auto result = [&](Value v) {
+    v = onnx::swap_axes(c, v, axis, -1);
+    return keep ? v : onnx::squeeze(c, v, {axis});
+  };
+  return {onnx::cast(c, result(least), dtype), result(onnx::arg_extreme(c, true, found, -1, true, true))};
+}
+
 // aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear")
 // aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor
 Results quantile(Call& c) {
@@ -213,6 +238,7 @@ constexpr Entry kTable[] = {
     {"aten::kthvalue", 9, kthvalue},
     {"aten::median", 9, median},
     {"aten::median.dim", 9, median_by_dim},
+    {"aten::mode", 12, mode},
     {"aten::msort", 9, msort},
     {"aten::nanmedian", 11, nanmedian},
     {"aten::nanmedian.dim", 11, nanmedian_by_dim},
