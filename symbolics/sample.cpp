@@ -119,7 +119,7 @@ Results grid_sampler(Call& c) {
     c.reject("an interpolation or padding mode out of range");
   if (spatial != 2 && mode == 2)
     c.reject("samples volumes by cubic interpolation, which torch has not either");
-  const int since = spatial == 2 ? 16 : 20;
+  const int since = spatial == 2 ? 16 : 20;  // GridSample of images only below 20
   if (!c.has_opset(since)) {
     if (mode == 2) c.needs_opset(since, "bicubic sampling");
     return composed(c, x, grid, mode == 0 ? Between::Linear : Between::Nearest, static_cast<Outside>(padding),
@@ -197,8 +197,8 @@ Results affine_grid(Call& c) {
 
 constexpr Entry kTable[] = {
     {"aten::affine_grid_generator", 9, affine_grid},
-    {"aten::grid_sampler", 11, grid_sampler},
-    {"aten::grid_sampler_2d", 11, grid_sampler},
+    {"aten::grid_sampler", 16, grid_sampler},
+    {"aten::grid_sampler_2d", 16, grid_sampler},
     {"aten::grid_sampler_3d", 11, grid_sampler},
 };
 static_assert(strictly_ascending(kTable));
