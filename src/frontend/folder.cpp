@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "frontend/frontend.h"
+#include "frontend/process.h"
 #include "frontend/stand_ins.h"
 
 namespace pt2onnx::frontend {
@@ -101,6 +102,7 @@ std::vector<std::shared_ptr<const program::Schema>> TorchFolder::overloads(std::
 namespace pt2onnx {
 
 std::unique_ptr<Folder> torch_folder(const LoadOptions& options) {
+  frontend::keep_torch_quiet();
   frontend::load_libraries(options.libraries);
   frontend::register_schemas(options.op_schemas);
   frontend::register_stand_ins({});  // torchvision's operators are part of the catalogue

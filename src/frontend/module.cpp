@@ -15,6 +15,7 @@
 #include "frontend/frontend.h"
 #include "frontend/lower.h"
 #include "frontend/module_state.h"
+#include "frontend/process.h"
 #include "frontend/stand_ins.h"
 #include "frontend/traced_inputs.h"
 
@@ -238,6 +239,7 @@ void check_method(const jit::Module& module, const std::string& method) {
 }  // namespace
 
 std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const LoadOptions& options) {
+  frontend::keep_torch_quiet();
   const frontend::Archive archive = frontend::open_torchscript(path);
   // Torch reads past damage without a word. The checksums of the weights take a moment: beside the import.
   std::future<void> weights_are_sound = std::async(std::launch::async, [&] { archive.check_weights(); });
