@@ -1,8 +1,8 @@
 // Operators of torchvision.
 #include <limits>
 
-#include "symbolics/sample.h"
-#include "symbolics/tables.h"
+#include "onnx.h"
+#include "tables.h"
 
 namespace pt2onnx {
 namespace {
@@ -61,53 +61,10 @@ Results roi_pool(Call& c) {
   return {y, Argument()};
 }
 
-/// A deformable convolution below opset 19: the input is read where the offsets point to, then it is a matrix product.
-Value deform_by_gathers(Call& c) {
-  const Value x = c.tensor("input"), weight = c.tensor("weight"), offset = c.tensor("offset");
-  const DType dtype = c.dtype_of(x);
-  const Shape sizes = c.sizes_of(x);
-  const auto kernel = c.static_shape(weight);
-  const std::int64_t height = kernel.at(2), width = kernel.at(3), taps = height * width;
-  const std::int64_t groups = c.integer("groups"), offset_groups = c.integer("offset_groups");
-  const std::int64_t channels = kernel.at(1) * groups;
-  const Dim batch = sizes[0], rows = c.size_of(offset, 2), columns = c.size_of(offset, 3);
-  const Dim cells = rows * columns;
-
-  // Offsets: [N, offset groups, taps, {y, x}, rows, columns]
-  const Value shifts = onnx::reshape(c, offset, {batch, offset_groups, taps, 2, rows, columns});
-  // One dim: where the cells' windows start, where the taps are within them, and the offsets; [N * offset groups, taps * cells]
-  const auto places = [&](bool vertical) {
-    const std::int64_t stride = c.integer(vertical ? "stride_h" : "stride_w");
-    const std::int64_t start = -c.integer(vertical ? "pad_h" : "pad_w");
-    const std::int64_t dilation = c.integer(vertical ? "dilation_h" : "dilation_w");
-    const Dim count = vertical ? rows : columns;
-    std::vector<double> steps;
-    for (std::int64_t tap = 0; tap < taps; ++tap)
-      steps.push_back(static_cast<double>(start + dilation * (vertical ? tap / width : tap % width)));
-    Value starts = onnx::cast(c, onnx::range(c, 0, count * stride, stride), dtype);
-    if (vertical) starts = onnx::unsqueeze(c, starts, {1});
-    const Value within = c.constant(Tensor::of_doubles(steps, {taps, 1, 1}, dtype));
-    const Value place =
-        onnx::add(c, onnx::select(c, shifts, 3, vertical ? 0 : 1), onnx::add(c, starts, within));
-    return onnx::reshape(c, place, {batch * offset_groups, cells * taps});
-  };
-  const Value images =
-      onnx::reshape(c, x, {batch * offset_groups, channels / offset_groups, sizes[2], sizes[3]});
-  Value read = sampled(c, images, {places(true), places(false)}, Between::Linear);
-  if (c.flag("use_mask"))
-    read = onnx::mul(c, read, onnx::reshape(c, c.tensor("mask"), {batch * offset_groups, 1, cells * taps}));
-
-  read = onnx::reshape(c, read, {batch, groups, kernel.at(1) * taps, cells});
-  const Value factors = onnx::reshape(c, weight, {groups, kernel.at(0) / groups, kernel.at(1) * taps});
-  const Value y = onnx::reshape(c, onnx::matmul(c, factors, read), {batch, kernel.at(0), rows, columns});
-  return onnx::add(c, y, onnx::reshape(c, c.tensor("bias"), {kernel.at(0), 1, 1}));
-}
-
 // torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h,
 //     SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups,
 //     SymInt offset_groups, bool use_mask) -> Tensor
 Results deform_conv2d(Call& c) {
-  if (!c.has_opset(19)) return deform_by_gathers(c);
   using Ints = std::vector<std::int64_t>;
   const auto pair = [&](const char* h, const char* w) { return Ints{c.integer(h), c.integer(w)}; };
   const auto weight = c.tensor("weight");
@@ -126,7 +83,7 @@ Results deform_conv2d(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"torchvision::deform_conv2d", 11, deform_conv2d},
+    {"torchvision::deform_conv2d", 19, deform_conv2d},
     {"torchvision::nms", 10, nms},
     {"torchvision::roi_align", 10, roi_align},
     {"torchvision::roi_pool", 9, roi_pool},

@@ -152,11 +152,11 @@ TEST(OperatorGuide, PythonFunctions) {
 }
 
 TEST(OperatorGuide, KernelOfACustomNode) {
-  const Options options = at(10);
+  const Options options = at(17);
   const Explanation e = OperatorGuide(options).explain("torchvision::deform_conv2d");
   EXPECT_EQ(e.status, OpStatus::LaterOpset);
   EXPECT_EQ(e.which, Case::OpsetTooLow);
-  EXPECT_EQ(e.since, 11);
+  EXPECT_EQ(e.since, 19);
   ASSERT_TRUE(e.custom_node);
   EXPECT_EQ(e.custom_node->name, "deform_conv2d");
   EXPECT_EQ(e.custom_node->inputs.size(), 5u);
