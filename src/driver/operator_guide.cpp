@@ -248,6 +248,9 @@ Explanation OperatorGuide::explain(const std::string& asked) const {
   e.which = advice.which;
   e.reason = std::move(advice.reason);
   e.advice = std::move(advice.advice);
+  if (options_.opset < kMinOpset || options_.opset > onnx_catalog().newest_opset())
+    e.reason += fmt::format("; opset {} is out of range: {} to {} are possible", options_.opset, kMinOpset,
+                            onnx_catalog().newest_opset());
   if (schema && !schema->is_variadic) e.custom_node = kernel_contract(*schema, options_.custom_domain);
   return e;
 }

@@ -151,6 +151,16 @@ TEST(OperatorGuide, PythonFunctions) {
   }
 }
 
+TEST(OperatorGuide, OpsetOutOfRange) {
+  const Options options = at(8);
+  const Explanation e = OperatorGuide(options).explain("aten::asinh");
+  EXPECT_EQ(e.which, Case::OpsetTooLow);
+  EXPECT_EQ(e.since, 9);
+  EXPECT_THAT(e.reason, HasSubstr("opset 8 is out of range: 9 to "));
+  const Options first = at(9);
+  EXPECT_EQ(OperatorGuide(first).explain("aten::asinh").status, OpStatus::Mapped);
+}
+
 TEST(OperatorGuide, KernelOfACustomNode) {
   const Options options = at(17);
   const Explanation e = OperatorGuide(options).explain("torchvision::deform_conv2d");
