@@ -208,8 +208,7 @@ class DynamicLoop {
   bool grows(const ListState& before, const ListState& after) {
     if (before.dynamic || after.dynamic || after.items.size() <= before.items.size()) return false;
     const auto same = [](const Datum& a, const Datum& b) {
-      const auto *x = a.get_if<TensorRef>(), *y = b.get_if<TensorRef>();
-      return x && y ? *x == *y : known_equal(a, b) == true;
+      return same_tensor(a, b) || known_equal(a, b) == true;
     };
     if (!std::equal(before.items.begin(), before.items.end(), after.items.begin(), same)) return false;
     const std::vector<Datum> appended(after.items.begin() + static_cast<std::ptrdiff_t>(before.items.size()),
