@@ -1,5 +1,6 @@
 // ops, schema, explain and onnx-ops: questions about operators.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ struct Lookup {
   std::vector<std::string> names;
   std::string pattern;
   OpFilter filter;
+  bool counts_only = false;
   OnnxFilter onnx;
   bool history = false;
   Options options;
@@ -41,6 +43,17 @@ void set_action(CLI::App& command, Action& action, std::shared_ptr<Lookup> self,
 
 Json since_json(const std::optional<int>& since) { return since ? Json(*since) : Json(nullptr); }
 
+std::string counts_text(const OpList& list) {
+  std::size_t total = 0;
+  for (const auto& [status, count] : list.counts) total += count;
+  std::string out;
+  for (const auto& [status, count] : list.counts)
+    out += fmt::format(
+        "{:<12} {:>5}  {:>5.1f} %\n", to_string(status), count,
+        100.0 * static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(total, 1)));
+  return out + fmt::format("{:<12} {:>5}\n", "total", total);
+}
+
 Status run_ops(const Lookup& self) {
   const OpList list = list_ops(self.filter, self.options);
   if (!list.is_exact && !self.filter.pattern.empty())
@@ -49,8 +62,17 @@ Status run_ops(const Lookup& self) {
     Json ops = Json::array();
     for (const ListedOp& op : list.ops)
       ops.push_back({{"op", op.op}, {"status", to_string(op.status)}, {"since", since_json(op.since)}});
-    print_json(
-        {{"version", 1}, {"opset", self.options.opset}, {"exact", list.is_exact}, {"ops", std::move(ops)}});
+    Json counts;
+    for (const auto& [status, count] : list.counts) counts[std::string(to_string(status))] = count;
+    print_json({{"version", 1},
+                {"opset", self.options.opset},
+                {"exact", list.is_exact},
+                {"counts", std::move(counts)},
+                {"ops", std::move(ops)}});
+    return Status::Ok;
+  }
+  if (self.counts_only) {
+    fmt::print("{}", counts_text(list));
     return Status::Ok;
   }
   for (const ListedOp& op : list.ops)
@@ -249,6 +271,12 @@ Status run_onnx_ops(const Lookup& self) {
   return Status::Ok;
 }
 
+std::string statuses() {
+  std::vector<std::string_view> words;
+  for (const OpStatus status : kOpStatuses) words.push_back(to_string(status));
+  return fmt::format("{}", fmt::join(words, "|"));
+}
+
 }  // namespace
 
 void add_ops(CLI::App& app, Action& action) {
@@ -264,15 +292,19 @@ void add_ops(CLI::App& app, Action& action) {
   command->add_option("--namespace", self->filter.space, "Only this one; aten and torchvision unless told")
       ->type_name("NS");
   command
-      ->add_option_function<std::string>(
+      ->add_option_function<std::vector<std::string>>(
           "--status",
-          [filter = &self->filter](const std::string& word) {
-            for (const auto status : {OpStatus::Mapped, OpStatus::LaterOpset, OpStatus::Missing})
-              if (word == to_string(status)) filter->status = status;
+          [self](const std::vector<std::string>& words) {
+            self->counts_only = words.front().empty();
+            for (const OpStatus status : kOpStatuses)
+              if (words.front() == to_string(status)) self->filter.status = status;
+            if (!self->counts_only && !self->filter.status)
+              throw CommandLineError(fmt::format("--status: `{}` is none of {}", words.front(), statuses()));
           },
-          "Only operators that are mapped, mapped from a later opset on, or missing")
-      ->check(one_of({"mapped", "later-opset", "missing"}))
-      ->type_name("mapped|later-opset|missing");
+          "Only operators of that status; without a word, how many there are of each")
+      ->expected(0, 1)
+      ->allow_extra_args(false)  // what follows a status is the pattern
+      ->type_name(statuses());
   command->add_flag("--all", self->filter.all,
                     "Private and backward operators too, in-place forms, and those on Python values");
   add_opset_option(*command, self->options);

@@ -83,8 +83,10 @@ OpList list_ops(const OpFilter& filter, const Options& options) {
     list.is_exact = false;
     matching = near_names(guide.full_name(filter.pattern), visible, kNear);
   }
+  for (const OpStatus status : kOpStatuses) list.counts[status] = 0;
   for (const std::string& name : matching) {
     const auto standing = guide.standing(name);
+    ++list.counts[standing.status];
     if (!filter.status || *filter.status == standing.status)
       list.ops.push_back({name, standing.status, standing.since});
   }

@@ -1,6 +1,7 @@
 // Questions about operators, answered from the registry, libtorch's schemas and the onnx library.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ struct ListedOp {
 };
 struct OpList {
   std::vector<ListedOp> ops;
-  bool is_exact = true;  // false: nothing matches the pattern, these are near to it
+  std::map<OpStatus, std::size_t> counts;  // of all that match, whatever their status; each of kOpStatuses
+  bool is_exact = true;                    // false: nothing matches the pattern, these are near to it
 };
 OpList list_ops(const OpFilter& filter, const Options& options);
 

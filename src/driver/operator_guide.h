@@ -1,6 +1,7 @@
 // How operators are translated, and why not: answered from the registry, libtorch's schemas and the onnx library.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ namespace pt2onnx {
 
 enum class OpStatus { Mapped, LaterOpset, Missing, Unknown };
 std::string_view to_string(OpStatus status);  // "mapped", "later-opset", "missing", "unknown"
+/// What an operator that exists can be.
+inline constexpr std::array kOpStatuses{OpStatus::Mapped, OpStatus::LaterOpset, OpStatus::Missing};
 
 struct Explanation {
   std::string op;

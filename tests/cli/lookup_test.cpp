@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/run_cli.h"
 #include "support/torchscript.h"
@@ -122,6 +123,33 @@ TEST(Ops, FiltersAndNearNames) {
   EXPECT_THAT(names({"relu", "--all"}), Contains("aten::relu_"));
   EXPECT_THAT(names({"sigmoid"}), Not(Contains("aten::sigmoid_backward")));
   EXPECT_THAT(names({"sigmoid_backward"}), Contains("aten::sigmoid_backward"));
+}
+
+TEST(Ops, CountsPerStatus) {
+  const auto document = run_cli({"ops", "--format", "json", "--status"}).json();
+  std::map<std::string, int> seen;
+  for (const auto& op : document["ops"]) ++seen[op["status"]];
+  ASSERT_GT(seen["mapped"], 500);
+  ASSERT_GT(seen["missing"], 0);
+  int total = 0;
+  for (const auto& [status, count] : document["counts"].items()) {
+    EXPECT_EQ(count, seen[status]) << status;
+    total += count.get<int>();
+  }
+  EXPECT_EQ(total, document["ops"].size());
+
+  const auto text = run_cli({"ops", "--status"});
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("mapped +" + std::to_string(seen["mapped"]) + " "));
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("total +" + std::to_string(total) + "\n"));
+
+  // Hiding an operator moves it from one count to the other; a status that is named picks, and leaves the counts.
+  const auto hidden =
+      run_cli({"ops", "--status", "missing", "asinh", "--without", "aten::asinh", "--format", "json"}).json();
+  EXPECT_EQ(hidden["counts"]["missing"], 1);
+  EXPECT_EQ(hidden["counts"]["mapped"].get<int>() + 1,
+            run_cli({"ops", "asinh", "--status", "--format", "json"}).json()["ops"].size());
+  EXPECT_EQ(hidden["ops"].size(), 1u);
+  EXPECT_EQ(run_cli({"ops", "--status", "good"}).code, 2);
 }
 
 TEST(Explain, EachStatus) {
