@@ -36,7 +36,7 @@ Outcome convert(const std::string& path, const std::string& output, const Option
 Outcome check(const std::string& path, const Options& options) {
   Pipeline pipeline(path, options);
   return pipeline.run([&] {
-    pipeline.load();
+    pipeline.load(/*defer_weights=*/true);
     pipeline.bind();
     pipeline.translate(options.opset);
     pipeline.check();
@@ -46,7 +46,7 @@ Outcome check(const std::string& path, const Options& options) {
 CheckOutcome check(const std::string& path, const Options& options, std::span<const int> opsets) {
   Pipeline pipeline(path, options);
   Outcome ready = pipeline.run([&] {
-    pipeline.load();
+    pipeline.load(/*defer_weights=*/true);
     pipeline.bind();
   });
   if (ready.status != Status::Ok) return {{std::move(ready)}, std::nullopt};

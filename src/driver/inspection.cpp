@@ -20,6 +20,7 @@ LoadOptions load_options(const Options& options) {
   load.method = options.method;
   load.op_schemas = options.op_schemas;
   load.libraries = options.libraries;
+  load.defer_weights = true;
   return load;
 }
 

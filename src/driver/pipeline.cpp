@@ -77,7 +77,7 @@ Status Pipeline::fail(Status status, std::string why) {
 
 void Pipeline::halt(Status status, std::string why) { throw Halt{fail(status, std::move(why))}; }
 
-void Pipeline::load() {
+void Pipeline::load(bool defer_weights) {
   begin("load", &Report::load);
   try {
     entries_ = UserEntries(options_);
@@ -90,6 +90,7 @@ void Pipeline::load() {
   load.op_schemas = options_.op_schemas;
   load.libraries = options_.libraries;
   load.keep_training = options_.training;
+  load.defer_weights = defer_weights;
   try {
     module_ = load_torchscript(path_, load);
   } catch (const LoadError& e) {

@@ -30,7 +30,8 @@ class Pipeline {
  public:
   Pipeline(std::string path, const Options& options);
 
-  void load();
+  /// With deferred weights only those are read that the answer needs.
+  void load(bool defer_weights = false);
   void bind();
   void translate(int opset);
   void check();

@@ -183,9 +183,10 @@ std::optional<std::string> Archive::read(std::string_view name) const {
   return directory->read(*entry);
 }
 
-void Archive::check_weights() const {
+void Archive::check_weights(const std::function<bool(const ZipEntry&)>& concerns) const {
   try {
-    for (const ZipEntry* entry : weights) directory->check(*entry);
+    for (const ZipEntry* entry : weights)
+      if (concerns(*entry)) directory->check(*entry);
   } catch (const ZipError& e) {
     refuse_damaged(path, e);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +21,8 @@ struct Archive {
 
   /// The content of an entry by its name below the archive's top folder ("code/__torch__.py"), if it is there.
   std::optional<std::string> read(std::string_view name) const;
-  /// Compares the weights with their checksums. Throws LoadError.
-  void check_weights() const;
+  /// Compares the weights that `concerns` picks with their checksums. Throws LoadError.
+  void check_weights(const std::function<bool(const ZipEntry&)>& concerns) const;
 
   std::shared_ptr<const MappedFile> file;
   std::shared_ptr<const ZipDirectory> directory;

@@ -27,6 +27,8 @@ struct LoadOptions {
   std::string method = "forward";
   std::vector<std::string> op_schemas;  // --op-schema
   std::vector<std::string> libraries;   // --load-library
+  bool defer_weights =
+      false;  // read from the file when they are looked at, and not compared with their checksums
   bool keep_training = false;  // else a module in training mode is put into eval mode, with a warning
 };
 

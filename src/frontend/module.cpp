@@ -10,6 +10,7 @@
 #include <future>
 
 #include "frontend/code_scan.h"
+#include "frontend/deferred_weights.h"
 #include "frontend/file_kind.h"
 #include "frontend/folder.h"
 #include "frontend/frontend.h"
@@ -153,11 +154,18 @@ class QuietHandler final : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-jit::Module import(const std::string& path) {
+jit::Module import(const std::string& path, frontend::DeferredWeights* deferred) {
   QuietHandler handler;
   const c10::WarningUtils::WarningHandlerGuard quiet(&handler);
-  return jit::import_ir_module(std::make_shared<jit::CompilationUnit>(), path, c10::Device(at::kCPU),
-                               /*load_debug_files=*/false);  // LocationTable reads them
+  const auto unit = [] { return std::make_shared<jit::CompilationUnit>(); };
+  const c10::Device device(at::kCPU);
+  constexpr bool kLoadDebugFiles = false;  // LocationTable reads them
+  if (deferred) {
+    jit::ExtraFilesMap no_files;
+    jit::Module module = jit::import_ir_module(unit(), deferred->reader(), device, no_files, kLoadDebugFiles);
+    if (deferred->attach(module)) return module;
+  }
+  return jit::import_ir_module(unit(), path, device, kLoadDebugFiles);
 }
 
 /// What torch says to an archive that it does not take.
@@ -186,12 +194,13 @@ std::optional<std::string> unknown_builtin(const std::string& message) {
 
 /// Imports; an operator that the scan of the code did not see (an aten operator newer than this libtorch) gets its
 /// stand-in when the importer names it.
-jit::Module import_with_stand_ins(const std::string& path, std::vector<std::string>& unknown) {
+jit::Module import_with_stand_ins(const std::string& path, frontend::DeferredWeights* deferred,
+                                  std::vector<std::string>& unknown) {
   constexpr int kLimit = 256;
   std::string last;
   for (int attempt = 0;; ++attempt) {
     try {
-      return import(path);
+      return import(path, deferred);
     } catch (const std::exception& e) {
       const auto name = unknown_builtin(e.what());
       if (!name || *name == last || attempt == kLimit) throw refusal(path, e, unknown);
@@ -241,15 +250,19 @@ void check_method(const jit::Module& module, const std::string& method) {
 std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const LoadOptions& options) {
   frontend::keep_torch_quiet();
   const frontend::Archive archive = frontend::open_torchscript(path);
+  std::optional<frontend::DeferredWeights> deferred;
+  if (options.defer_weights) deferred.emplace(archive);
   // Torch reads past damage without a word. The checksums of the weights take a moment: beside the import.
-  std::future<void> weights_are_sound = std::async(std::launch::async, [&] { archive.check_weights(); });
+  std::future<void> weights_are_sound = std::async(std::launch::async, [&] {
+    archive.check_weights([&](const auto& entry) { return !deferred || !deferred->waits(entry); });
+  });
 
   frontend::load_libraries(options.libraries);
   std::vector<std::string> warnings = frontend::register_schemas(options.op_schemas);
   check_classes(path, frontend::custom_classes_in(archive.code));
   std::vector<std::string> unknown = frontend::register_stand_ins(frontend::operators_in(archive.code));
 
-  jit::Module module = import_with_stand_ins(path, unknown);
+  jit::Module module = import_with_stand_ins(path, deferred ? &*deferred : nullptr, unknown);
   weights_are_sound.get();
   set_mode(module, archive.code, options, warnings);
   check_method(module, options.method);

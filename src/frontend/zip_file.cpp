@@ -143,7 +143,9 @@ MappedFile::MappedFile(const std::string& path) {
     fail();
   }
   const auto size = static_cast<std::size_t>(info.st_size);
-  void* data = size == 0 ? nullptr : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  // Writable and private, for what torch may do to weights that it holds; no memory is set aside for that.
+  void* data =
+      size == 0 ? nullptr : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
   const int error = errno;
   close(file);  // the mapping stays
   if (data == MAP_FAILED) throw std::system_error(error, std::generic_category());

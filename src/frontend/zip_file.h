@@ -13,7 +13,7 @@
 
 namespace pt2onnx::frontend {
 
-/// A whole file as read-only bytes.
+/// A whole file in memory that is read as it is looked at. Whoever writes there changes private copies of the pages.
 class MappedFile {
  public:
   /// Throws std::system_error.
@@ -55,10 +55,10 @@ class ZipDirectory {
   std::string read(const ZipEntry& entry) const;
   /// Throws a ZipError when the content does not match its checksum.
   void check(const ZipEntry& entry) const;
-
- private:
+  /// The bytes as they are in the file, packed or not.
   std::span<const unsigned char> stored(const ZipEntry& entry) const;
 
+ private:
   const MappedFile& file_;
   std::vector<ZipEntry> entries_;
 };
