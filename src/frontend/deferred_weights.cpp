@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -26,6 +27,17 @@ bool may_look_at_weights(const Archive& archive) {
     return true;
   const auto order = archive.read("byteorder");
   return order && *order != "little";
+}
+
+/// Nullopt for one that is damaged: comparing it with its checksum will say how.
+std::optional<std::uint64_t> offset_of(const ZipEntry& entry, const Archive& archive) {
+  try {
+    const auto bytes = archive.directory->stored(entry);
+    if (bytes.size() != entry.size) return std::nullopt;
+    return static_cast<std::uint64_t>(bytes.data() - archive.file->bytes().data());
+  } catch (const ZipError&) {
+    return std::nullopt;
+  }
 }
 
 /// The files whose pages torch uses, by the address of the tensor's bytes. Torch's copy-on-write wants a deleter that gets
@@ -83,10 +95,9 @@ DeferredWeights::DeferredWeights(const Archive& archive) : file_(archive.file) {
     const std::string_view inner = std::string_view(entry->name).substr(archive.prefix.size());
     // Constants of the code are few, and torch keeps them where attach() does not look.
     if (!inner.starts_with("data/") || entry->method != 0 || entry->size < kPage) continue;
-    const auto bytes = archive.directory->stored(*entry);
-    const auto offset = static_cast<std::uint64_t>(bytes.data() - file_->bytes().data());
-    if (offset % kAlignment != 0 || bytes.size() != entry->size) continue;
-    waiting_.emplace(offset, entry);
+    const auto offset = offset_of(*entry, archive);
+    if (!offset || *offset % kAlignment != 0) continue;
+    waiting_.emplace(*offset, entry);
     entries_.insert(entry);
   }
 }

@@ -90,7 +90,7 @@ def quantized():
 
 
 with tempfile.TemporaryDirectory() as folder:
-    big, small, damaged = (f"{folder}/{name}.pt" for name in ("big", "small", "damaged"))
+    big, small = f"{folder}/big.pt", f"{folder}/small.pt"
     with torch.no_grad():
         torch.jit.trace(Wide(10240), torch.zeros(1, 10240)).save(big)
         torch.jit.trace(Wide(32), torch.zeros(1, 32)).save(small)
@@ -110,6 +110,13 @@ with tempfile.TemporaryDirectory() as folder:
     code, out, _ = run("export", big, "--no-verify", "-o", f"{folder}/big.onnx", "--format", "json")
     assert code == 4 and "checksum" in json.loads(out)["error"], (code, out)
     passed("a weight that is damaged is for export to find")
+
+    with open(big, "r+b") as file:
+        file.seek(content.rindex(b"PK\x03\x04", 0, at))  # its header
+        file.write(b"XX")
+    code, out, _ = run("check", big, "--format", "json")
+    assert code == 4 and "damaged" in json.loads(out)["files"][0]["error"], (code, out)
+    passed("an archive that is damaged beside its weights is no model")
 
     for value, wanted in ((-1.0, 0), (1.0, 3)):
         torch.jit.script(Deciding(value)).save(small)
