@@ -23,6 +23,7 @@ void complete_findings(std::vector<Finding>& findings, const AdviceContext& cont
       if (told.schema.empty()) told.schema = finding.schema;
       told.count = finding.count;
       told.locations = std::move(finding.locations);
+      told.advice.insert(told.advice.end(), finding.advice.begin(), finding.advice.end());
       finding = std::move(told);
     } else if (finding.first_opset && finding.advice.empty()) {
       finding.advice.push_back(fmt::format("pass `--opset {}` (or a later one)", *finding.first_opset));

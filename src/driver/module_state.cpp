@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/literal.h"
 #include "driver/example_inputs.h"
 #include "driver/reference.h"
 
@@ -32,56 +33,6 @@ Calls example_calls(const BoundInputs& bound, const SymbolSizes& sizes, std::siz
     calls.arguments.push_back(argument_values(bound, calls.tensors.back()));
   }
   return calls;
-}
-
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  return a.dtype == b.dtype && a.dims == b.dims && (a.bytes.data() == b.bytes.data() || identical(a, b));
-}
-
-bool same(const Literal& a, const Literal& b);
-
-bool same_items(const std::vector<Literal>& a, const std::vector<Literal>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
-}
-
-/// Equal as far as a model could tell; objects are compared attribute by attribute elsewhere.
-bool same(const Literal& a, const Literal& b) {
-  if (a.data.index() != b.data.index()) return false;
-  struct Visitor {
-    const Literal& other;
-    bool operator()(std::monostate) const { return true; }
-    bool operator()(bool x) const { return x == std::get<bool>(other.data); }
-    bool operator()(std::int64_t x) const { return x == std::get<std::int64_t>(other.data); }
-    bool operator()(double x) const {
-      const double y = std::get<double>(other.data);
-      return x == y || (x != x && y != y);
-    }
-    bool operator()(const std::complex<double>& x) const {
-      return x == std::get<std::complex<double>>(other.data);
-    }
-    bool operator()(const std::string& x) const { return x == std::get<std::string>(other.data); }
-    bool operator()(const Tensor& x) const { return same_bytes(x, std::get<Tensor>(other.data)); }
-    bool operator()(const std::shared_ptr<program::ListLiteral>& x) const {
-      return same_items(x->items, std::get<std::shared_ptr<program::ListLiteral>>(other.data)->items);
-    }
-    bool operator()(const std::shared_ptr<program::TupleLiteral>& x) const {
-      return same_items(x->items, std::get<std::shared_ptr<program::TupleLiteral>>(other.data)->items);
-    }
-    bool operator()(const std::shared_ptr<program::DictLiteral>& x) const {
-      const auto& y = *std::get<std::shared_ptr<program::DictLiteral>>(other.data);
-      return std::equal(
-          x->items.begin(), x->items.end(), y.items.begin(), y.items.end(),
-          [](const auto& p, const auto& q) { return same(p.first, q.first) && same(p.second, q.second); });
-    }
-    bool operator()(const program::EnumLiteral& x) const {
-      return x.name == std::get<program::EnumLiteral>(other.data).name;
-    }
-    bool operator()(const ObjectRef&) const { return true; }
-    bool operator()(const program::DeviceLiteral&) const { return true; }
-    bool operator()(const program::FunctionLiteral&) const { return true; }
-    bool operator()(const program::OpaqueLiteral&) const { return true; }
-  };
-  return std::visit(Visitor{b}, a.data);
 }
 
 const Literal* attribute_of(const ObjectRef& object, std::string_view name) {
@@ -119,7 +70,7 @@ class StateBuilder {
 
   /// An int that stays while the sizes stay: known, or the size itself.
   void add_if_size(const std::string& object, const std::string& attribute, const Versions& versions) {
-    if (!versions.resized || same(*versions.before, *versions.resized)) return;
+    if (!versions.resized || same_value(*versions.before, *versions.resized)) return;
     const auto* here = std::get_if<std::int64_t>(&versions.before->data);
     const auto* there = std::get_if<std::int64_t>(&versions.resized->data);
     if (!here || !there) return;
@@ -148,7 +99,7 @@ class StateBuilder {
       return bind_items(name, false, (*tuple)->type, (*tuple)->items, v);
     if (const auto* dict = std::get_if<std::shared_ptr<program::DictLiteral>>(&v.before->data))
       return bind_dict(name, **dict, v);
-    if (same(*v.before, *v.after)) return {*v.before};
+    if (same_value(*v.before, *v.after)) return {*v.before};
     throw StateError(fmt::format(
         "--state: the attribute `{}` changes from call to call and is neither a tensor nor a number",
         where_));
@@ -174,7 +125,7 @@ class StateBuilder {
           literal ? std::get_if<std::shared_ptr<program::DictLiteral>>(&literal->data) : nullptr;
       if (!other) return nullptr;
       for (const auto& [other_key, value] : (*other)->items)
-        if (same(key, other_key)) return &value;
+        if (same_value(key, other_key)) return &value;
       return nullptr;
     };
     const auto* later = std::get_if<std::shared_ptr<program::DictLiteral>>(&v.after->data);
@@ -310,7 +261,7 @@ ModuleState StateFinder::find(const std::set<std::pair<std::string, std::string>
   std::set<const void*> seen;
   walk("", fresh_, before_, after_, resized_, seen,
        [&](const std::string& path, const std::string& name, const Versions& versions) {
-         if (!same(*versions.before, *versions.after) || assigned.contains({path, name}))
+         if (!same_value(*versions.before, *versions.after) || assigned.contains({path, name}))
            builder.add(path, name, versions);
          else
            builder.add_if_size(path, name, versions);

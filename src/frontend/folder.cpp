@@ -4,6 +4,7 @@
 #include <ATen/core/stack.h>
 #include <c10/core/InferenceMode.h>
 
+#include "frontend/decompose.h"
 #include "frontend/frontend.h"
 #include "frontend/process.h"
 #include "frontend/stand_ins.h"
@@ -14,9 +15,10 @@ using program::Literal;
 
 namespace {
 
-/// Fills the stack from the literals and, past their end, from the schema's defaults.
-void push_arguments(const c10::FunctionSchema& schema, std::span<const Literal> literals, TensorMode mode,
-                    torch::jit::Stack& stack) {
+/// Of the literals and, past their end, the schema's defaults.
+torch::jit::Stack make_stack(const c10::FunctionSchema& schema, std::span<const Literal> literals,
+                             TensorMode mode) {
+  torch::jit::Stack stack;
   const auto& formals = schema.arguments();
   if (literals.size() > formals.size() && !schema.is_vararg())
     throw std::invalid_argument("more arguments than the schema has");
@@ -32,11 +34,12 @@ void push_arguments(const c10::FunctionSchema& schema, std::span<const Literal> 
     stack.push_back(*formals[i].default_value());
   }
   if (schema.is_vararg()) stack.push_back(static_cast<std::int64_t>(literals.size()));  // how many there are
-  if (mode != TensorMode::Meta) return;
+  if (mode != TensorMode::Meta) return stack;
   // Factory functions make their result where the device argument says; None would be the CPU.
   for (std::size_t i = 0; i < formals.size(); ++i)
     if (formals[i].name() == "device" && (stack[i].isNone() || stack[i].isDevice()))
       stack[i] = c10::Device(at::kMeta);
+  return stack;
 }
 
 /// Normalisations in training mode update their running statistics, and their schemas do not say so.
@@ -55,8 +58,7 @@ Folder::Result TorchFolder::call(const program::Schema& schema, std::span<const 
   if (!op->run) return {{}, "an operator that needs its place in the program is not evaluated"};
   try {
     const c10::InferenceMode guard;
-    torch::jit::Stack stack;
-    push_arguments(*op->schema, arguments, mode, stack);
+    torch::jit::Stack stack = make_stack(*op->schema, arguments, mode);
     if (writes_silently(schema.name))
       for (at::IValue& value : stack)
         if (value.isTensor() && value.toTensor().defined()) value = value.toTensor().clone();
@@ -78,6 +80,28 @@ Folder::Result TorchFolder::evaluate(const program::Schema& schema, std::span<co
 Folder::Result TorchFolder::evaluate_types(const program::Schema& schema,
                                            std::span<const Literal> arguments) {
   return call(schema, arguments, TensorMode::Meta);
+}
+
+torch::jit::Stack TorchFolder::stack_of(const program::Schema& schema, std::span<const Literal> arguments,
+                                        TensorMode mode) {
+  const TorchOperator* op = operators_.find(schema.name, schema.overload);
+  if (!op) throw std::invalid_argument("libtorch has no operator of that name and overload");
+  return make_stack(*op->schema, arguments, mode);
+}
+
+bool TorchFolder::is_composite(const program::Schema& schema) { return frontend::is_composite(schema); }
+
+Folder::Decomposition TorchFolder::decompose(const program::Schema& schema,
+                                             std::span<const Literal> arguments) {
+  try {
+    return {std::make_shared<program::Program>(record_calls(schema, arguments, *this)), {}};
+  } catch (const std::exception& e) {
+    const std::string words = short_message(e);
+    // The tracer's own defects, for calls that TorchScript has no word for.
+    if (words.find("INTERNAL ASSERT") != std::string::npos)
+      return {nullptr, "TorchScript cannot record what it calls"};
+    return {nullptr, words.substr(0, words.find(". "))};
+  }
 }
 
 std::shared_ptr<const program::Schema> TorchFolder::schema(std::string_view name, std::string_view overload) {

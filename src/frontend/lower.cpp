@@ -30,6 +30,11 @@ class Lowering {
   Lowering(const Archive& archive, TorchFolder& folder, std::vector<GraphConstant>& constants)
       : folder_(folder), literals_(folder.types()), constants_(constants), locations_(archive) {}
 
+  Program run(const jit::Graph& graph, const std::string& name) {
+    program_.entry = &lower_graph(graph, name);
+    return std::move(program_);
+  }
+
   Program run(const jit::Module& module, const std::string& method) {
     program_.root = std::get<program::ObjectRef>(literals_.read_named(module._ivalue()).data);
     add_classes_read();
@@ -113,28 +118,36 @@ class Lowering {
   // ---- functions -----------------------------------------------------------------------------------------------
 
   void lower_function(jit::Function& function) {
-    auto out = std::make_unique<program::Function>();
-    out->name = function.qualname().qualifiedName();
-    current_ = out.get();
-    ids_.clear();
-
     jit::GraphFunction& graph_function = jit::toGraphFunction(function);
     graph_function.ensure_defined();  // bodies are compiled when first asked for
-    const std::shared_ptr<jit::Graph> graph = graph_function.graph();
+    program::Function& out = lower_graph(*graph_function.graph(), function.qualname().qualifiedName());
     const auto& formals = function.getSchema().arguments();
-    for (std::size_t i = 0; i < graph->inputs().size(); ++i) {
+    for (std::size_t i = 0; i < out.parameters.size() && i < formals.size(); ++i) {
+      out.parameters[i].name = formals[i].name();
+      if (formals[i].default_value())
+        out.parameters[i].default_value = literals_.read(*formals[i].default_value());
+    }
+    out.returns.clear();
+    for (const c10::Argument& result : function.getSchema().returns())
+      out.returns.push_back(folder_.types().of(result.type()));
+  }
+
+  program::Function& lower_graph(const jit::Graph& graph, const std::string& name) {
+    auto out = std::make_unique<program::Function>();
+    out->name = name;
+    current_ = out.get();
+    ids_.clear();
+    for (const jit::Value* input : graph.inputs()) {
       program::Parameter parameter;
-      parameter.type = folder_.types().of(graph->inputs()[i]->type());
-      if (i < formals.size()) {
-        parameter.name = formals[i].name();
-        if (formals[i].default_value()) parameter.default_value = literals_.read(*formals[i].default_value());
-      }
+      parameter.type = folder_.types().of(input->type());
       out->parameters.push_back(std::move(parameter));
     }
-    for (const c10::Argument& result : function.getSchema().returns())
-      out->returns.push_back(folder_.types().of(result.type()));
-    out->body = lower_block(*graph->block());
-    program_.functions[out->name] = std::move(out);
+    for (const jit::Value* result : graph.outputs())
+      out->returns.push_back(folder_.types().of(result->type()));
+    out->body = lower_block(*graph.block());
+    auto& slot = program_.functions[name];
+    slot = std::move(out);
+    return *slot;
   }
 
   ValueId define(const jit::Value* value) {
@@ -257,6 +270,12 @@ Program lower(const jit::Module& module, const std::string& method, const Archiv
               TorchFolder& folder, std::vector<GraphConstant>& constants) {
   const at::NoGradGuard no_grad;  // else a reordered copy of a weight would keep the weight
   return Lowering(archive, folder, constants).run(module, method);
+}
+
+Program lower(const jit::Graph& graph, const std::string& name, TorchFolder& folder) {
+  const Archive no_archive;
+  std::vector<GraphConstant> constants;
+  return Lowering(no_archive, folder, constants).run(graph, name);
 }
 
 }  // namespace pt2onnx::frontend

@@ -23,4 +23,7 @@ struct GraphConstant {
 program::Program lower(const torch::jit::Module& module, const std::string& method, const Archive& archive,
                        TorchFolder& folder, std::vector<GraphConstant>& constants);
 
+/// Lowers a graph that calls no functions; it becomes the entry of the program, named `name`.
+program::Program lower(const torch::jit::Graph& graph, const std::string& name, TorchFolder& folder);
+
 }  // namespace pt2onnx::frontend

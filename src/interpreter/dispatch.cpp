@@ -64,11 +64,46 @@ bool is_scalar_type(const program::TypeRef& type) {
   return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
 }
 
+/// The first `count` arguments of an out= overload are those of the other, which can do with them.
+bool takes_the_same(const Schema& with_out, const Schema& other, std::size_t count) {
+  if (other.arguments.size() < count) return false;
+  for (std::size_t i = 0; i < other.arguments.size(); ++i) {
+    const SchemaArgument& theirs = other.arguments[i];
+    if (writes(theirs) || (i >= count && !theirs.default_value)) return false;
+    if (i < count &&
+        (theirs.name != with_out.arguments[i].name || theirs.type->text != with_out.arguments[i].type->text))
+      return false;
+  }
+  return true;
+}
+
 std::string qualified(const Schema& schema) {
   return schema.overload.empty() ? schema.name : schema.name + "." + schema.overload;
 }
 
 }  // namespace
+
+/// `add_` is `add`, and an out= overload is the one without those arguments. The schema of the functional form may name its
+/// arguments otherwise (`dropout(input)`, `dropout_(self)`); in position they agree.
+std::shared_ptr<const Schema> Machine::functional_form(const std::shared_ptr<const Schema>& schema) {
+  const std::string name = functional_name(*schema);
+  const auto outs = std::count_if(schema->arguments.begin(), schema->arguments.end(),
+                                  [](const SchemaArgument& a) { return a.is_out; });
+  if (name == schema->name && outs == 0) return schema;
+  auto& cached = functional_[qualified(*schema)];
+  if (cached) return cached;
+  const auto count = schema->arguments.size() - static_cast<std::size_t>(outs);
+  if (outs == 0 && folder_.exists(name, schema->overload)) cached = folder_.schema(name, schema->overload);
+  if (outs != 0)
+    for (const auto& other : folder_.overloads(name))
+      if (!cached && takes_the_same(*schema, *other, count)) cached = other;
+  if (cached && (outs != 0 || cached->arguments.size() == count)) return cached;
+  // Some have no functional form: theirs is named as it would be.
+  auto copy = std::make_shared<Schema>(*schema);
+  copy->name = name;
+  std::erase_if(copy->arguments, [](const SchemaArgument& a) { return a.is_out; });
+  return cached = std::move(copy);
+}
 
 bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
   const auto& schema = node.op->schema;
@@ -79,28 +114,12 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   }
   const bool in_place = writes_arguments(*schema);
 
-  // The functional form: `add_` is `add`, and an out= overload is its own function with one argument too many.
-  std::shared_ptr<const Schema> functional = schema;
-  if (const std::string name = functional_name(*schema); name != schema->name) {
-    auto& cached = functional_[qualified(*schema)];
-    if (!cached) {
-      // The schema of the functional form may name its arguments otherwise (`dropout(input)`, `dropout_(self)`); in
-      // position they agree. Some in-place operators have no functional form: theirs is named as it would be.
-      if (folder_.exists(name, schema->overload)) cached = folder_.schema(name, schema->overload);
-      if (!cached || cached->arguments.size() != schema->arguments.size()) {
-        auto copy = std::make_shared<Schema>(*schema);
-        copy->name = name;
-        cached = std::move(copy);
-      }
-    }
-    functional = cached;
-  }
-
+  const auto functional = functional_form(schema);
   const auto found = registry_.find(functional->name, functional->overload, options_.opset);
   if (tainted) {
     // Its inputs are unknown, but that it has no translation can be said all the same.
     if (options_.unsupported == Unsupported::Error && !found.rule && find_builtins(schema->name).empty() &&
-        takes_tensors(*schema)) {
+        takes_tensors(*schema) && !folder_.is_composite(*schema)) {
       if (found.later)
         report(qualified(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
       else
@@ -147,7 +166,10 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
     arguments.push_back(std::move(*argument));
   }
 
-  const auto results = convert(*functional, arguments, qualified(*schema));
+  std::vector<Argument> read;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (i >= schema->arguments.size() || !schema->arguments[i].is_out) read.push_back(arguments[i]);
+  const auto results = convert(*functional, std::move(read), qualified(*schema));
   if (!results) return false;
   if (in_place) {
     write_back(*schema, inputs, arguments, *results, outputs);
@@ -222,9 +244,12 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
       return std::nullopt;
     }
   }
+  std::string why_not;
+  if (const auto steps = take_apart(schema, arguments, why_not))
+    return run_steps(schema.name, *steps, arguments);
   if (options_.unsupported != Unsupported::Error) return custom_node(schema, arguments);
-  report(std::string(name), {}, {}, found.later ? std::optional(Case::OpsetTooLow) : std::nullopt,
-         found.later, schema.text);
+  report(std::string(name), {}, why_not.empty() ? std::vector<std::string>() : std::vector{why_not},
+         found.later ? std::optional(Case::OpsetTooLow) : std::nullopt, found.later, schema.text);
   return std::nullopt;
 }
 

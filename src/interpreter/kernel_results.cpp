@@ -1,9 +1,8 @@
 #include "interpreter/kernel_results.h"
 
 #include <algorithm>
-#include <set>
 
-#include "registry/literal.h"
+#include "interpreter/sample_arguments.h"
 
 namespace pt2onnx {
 namespace {
@@ -11,75 +10,9 @@ namespace {
 using program::Literal;
 using Sizes = std::map<std::string, std::int64_t>;
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
-
-/// The arguments of one run, at one choice of the dynamic sizes.
-class Sample {
- public:
-  Sample(const Sizes& examples, bool second, bool zeros)
-      : examples_(examples), second_(second), zeros_(zeros) {}
-
-  /// Nullopt for what cannot be made up: a number that the graph computes, a tensor of unknown rank.
-  std::optional<Literal> literal(const Argument& argument) {
-    if (const auto* v = std::get_if<Value>(&argument.data)) return *v ? tensor(*v) : Literal();
-    if (const auto* scalar = std::get_if<Scalar>(&argument.data)) {
-      if (const auto* dim = std::get_if<Dim>(&scalar->data()); dim && !dim->is_static()) {
-        const auto size = size_of(*dim);
-        return size ? std::optional(Literal{*size}) : std::nullopt;
-      }
-    }
-    if (const auto* list = std::get_if<Argument::List>(&argument.data)) {
-      auto items = std::make_shared<program::ListLiteral>();
-      for (const Argument& item : *list) {
-        auto one = literal(item);
-        if (!one) return std::nullopt;
-        items->items.push_back(std::move(*one));
-      }
-      return Literal{items};
-    }
-    return literal_from(argument);
-  }
-
-  std::optional<std::int64_t> size_of(const Dim& dim) {
-    return dim.evaluate(
-        [&](const std::string& symbol) -> std::optional<std::int64_t> { return size_of(symbol); });
-  }
-  /// Sizes of the second run differ from those of the first, each by another amount.
-  std::int64_t size_of(const std::string& symbol) {
-    const auto it = examples_.find(symbol);
-    const std::int64_t first = it == examples_.end() ? 3 : it->second;
-    const auto [step, fresh] = steps_.try_emplace(symbol, static_cast<std::int64_t>(steps_.size()) + 1);
-    return second_ ? first + step->second : first;
-  }
-  const std::map<std::string, std::int64_t>& symbols() const { return steps_; }
-
- private:
-  std::optional<Literal> tensor(Value v) {
-    if (v.constant()) return Literal{*v.constant()};
-    if (!v.dtype() || !v.shape() || is_complex(*v.dtype()) || v.info()->quantization) return std::nullopt;
-    Tensor tensor;
-    tensor.dtype = *v.dtype();
-    std::int64_t elements = 1;
-    for (const Dim& dim : *v.shape()) {
-      const auto size = size_of(dim);
-      if (!size || *size < 0) return std::nullopt;
-      tensor.dims.push_back(*size);
-      elements *= std::max<std::int64_t>(*size, 1);
-      if (elements > kMostElements && zeros_) return std::nullopt;
-    }
-    if (!zeros_) return Literal{tensor};
-    const auto bytes = static_cast<std::size_t>(tensor.numel()) * size_of_element(tensor.dtype);
-    return Literal{Tensor::of_bytes(std::vector<std::byte>(bytes), tensor.dims, tensor.dtype)};
-  }
-  static std::size_t size_of_element(DType dtype) { return pt2onnx::size_of(dtype); }
-
-  const Sizes& examples_;
-  bool second_, zeros_;
-  std::map<std::string, std::int64_t> steps_;
-};
-
 std::optional<std::vector<Literal>> run(Folder& folder, const program::Schema& schema,
-                                        const Call::Arguments& arguments, Sample& sample, bool zeros) {
+                                        const Call::Arguments& arguments, SampleArguments& sample,
+                                        bool zeros) {
   std::vector<Literal> literals;
   for (const Argument& argument : arguments) {
     auto literal = sample.literal(argument);
@@ -109,7 +42,7 @@ std::optional<std::vector<Tensor>> tensors_of(const Literal& literal, bool& is_l
 Dim open_dim() { return Dim::symbol("?"); }
 
 /// A size that is equal in both runs is that number; one that follows a dynamic dim in both is that dim.
-Dim dim_of(std::int64_t first, const std::int64_t* second, Sample& a, Sample& b) {
+Dim dim_of(std::int64_t first, const std::int64_t* second, SampleArguments& a, SampleArguments& b) {
   if (!second) return a.symbols().empty() ? Dim(first) : open_dim();
   if (first == *second) return Dim(first);
   for (const auto& [symbol, step] : a.symbols())
@@ -123,7 +56,8 @@ std::optional<std::vector<KernelResult>> kernel_results(Folder& folder, const pr
                                                         const Call::Arguments& arguments,
                                                         const Sizes& example_sizes) {
   for (const bool zeros : {false, true}) {
-    Sample a(example_sizes, false, zeros), b(example_sizes, true, zeros);
+    const auto elements = zeros ? SampleArguments::Elements::Zeros : SampleArguments::Elements::None;
+    SampleArguments a(example_sizes, 0, elements), b(example_sizes, 1, elements);
     const auto first = run(folder, schema, arguments, a, zeros);
     if (!first) continue;
     std::optional<std::vector<Literal>> second;

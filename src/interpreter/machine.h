@@ -23,6 +23,8 @@ struct Raised : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+struct Decomposition;
+
 struct Frame {
   const program::Function* function = nullptr;
   std::string module_path;
@@ -105,6 +107,8 @@ class Machine {
   void warn_of_unused_keeps();
 
   // operators through the dictionary (dispatch.cpp)
+  std::shared_ptr<const program::Schema> functional_form(
+      const std::shared_ptr<const program::Schema>& schema);
   bool dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs);
   std::optional<std::vector<Datum>> fold(const program::Operator& op, const std::vector<Datum>& inputs);
   std::optional<std::vector<Argument>> convert(const program::Schema& schema, std::vector<Argument> arguments,
@@ -112,6 +116,15 @@ class Machine {
   std::optional<Scalar> compute_as_tensors(const program::Schema& schema, const std::vector<Datum>& inputs);
   std::optional<std::vector<Argument>> custom_node(const program::Schema& schema,
                                                    const std::vector<Argument>& arguments);
+  // operators without a translation as what libtorch computes them by (decomposed_call.cpp)
+  bool translates(const program::Node& step);
+  /// Null where the operator is not made of others; `why_not` is set where it is, and yet cannot be taken apart here.
+  std::shared_ptr<const Decomposition> take_apart(const program::Schema& schema,
+                                                  const std::vector<Argument>& arguments,
+                                                  std::string& why_not);
+  /// The results; nullopt when a step has no translation, which is reported.
+  std::optional<std::vector<Argument>> run_steps(const std::string& name, const Decomposition& decomposition,
+                                                 const std::vector<Argument>& arguments);
   Datum wrap(const program::Schema& schema, std::size_t result, const Argument& value,
              const std::vector<Datum>& inputs, const std::vector<Argument>& arguments);
   void write_back(const program::Schema& schema, std::vector<Datum>& inputs,
@@ -145,6 +158,8 @@ class Machine {
   std::set<std::pair<std::size_t, const program::Node*>> counted_;  // findings and the nodes counted for them
   std::map<std::string, bool> warned_;
   std::set<const Keep*> kept_;
+  std::vector<std::shared_ptr<const Decomposition>> decompositions_;  // their nodes are referred to
+  std::vector<std::string> taken_apart_;                              // operators whose steps run now
   std::unordered_map<std::string, std::shared_ptr<const program::Schema>>
       functional_;  // of in-place operators
 };

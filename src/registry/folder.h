@@ -31,6 +31,22 @@ class Folder {
   virtual Result evaluate_types(const program::Schema& schema,
                                 std::span<const program::Literal> arguments) = 0;
 
+  /// libtorch computes the operator by calling others.
+  virtual bool is_composite(const program::Schema& /*schema*/) { return false; }
+  struct Decomposition {
+    /// Its entry takes the arguments that are tensors or lists of tensors, in order, and gives the results of the
+    /// operator, in a tuple or list if there are several; null when `error` is set.
+    std::shared_ptr<const program::Program> steps;
+    std::string error;
+  };
+  /// What a composite operator calls for such arguments. Sizes become constants of the steps. Tensors without bytes stand
+  /// for any of their dtype and dims, and a kernel that looks at elements refuses; where all have bytes, one that does so
+  /// by calling an operator is refused, but not one that reads memory.
+  virtual Decomposition decompose(const program::Schema& /*schema*/,
+                                  std::span<const program::Literal> /*arguments*/) {
+    return {nullptr, "there is no libtorch here"};
+  }
+
   /// The schema of an operator of libtorch; null when there is none. An empty overload that does not exist gives the
   /// first overload.
   virtual std::shared_ptr<const program::Schema> schema(std::string_view name, std::string_view overload) = 0;
