@@ -127,6 +127,32 @@ Results diagflat(Call& c) {
   return diagonal_matrix(c, onnx::flatten_all(c, c.tensor("self")), c.integer("offset"), 0, 1);
 }
 
+/// 0, 1, ... along one axis of a tensor of that rank.
+Value places_along(Call& c, const Dim& size, std::size_t axis, std::size_t rank) {
+  Ints others;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (i != axis) others.push_back(static_cast<std::int64_t>(i));
+  return onnx::unsqueeze(c, onnx::range(c, 0, size), others);
+}
+
+// aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)
+Results fill_diagonal(Call& c) {
+  const Value x = c.tensor("self");
+  const Shape shape = c.sizes_of(x);
+  Value first = places_along(c, shape[0], 0, shape.size());
+  if (c.flag("wrap") && shape.size() == 2) {
+    // Below a square, the diagonal begins anew after one row that is left out.
+    const Value period = c.size_value(shape[1] + 1);
+    first = onnx::sub(c, first, onnx::mul(c, onnx::div(c, first, period), period));
+  }
+  std::optional<Value> on_diagonal;
+  for (std::size_t axis = 1; axis < shape.size(); ++axis) {
+    const Value here = onnx::equal(c, first, places_along(c, shape[axis], axis, shape.size()));
+    on_diagonal = on_diagonal ? onnx::logical_and(c, *on_diagonal, here) : here;
+  }
+  return onnx::where(c, *on_diagonal, c.constant(c.number("fill_value"), c.dtype_of(x)), x);
+}
+
 // aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
 Results unfold(Call& c) {
   const Value x = c.tensor("self");
@@ -326,6 +352,7 @@ constexpr Entry kTable[] = {
     {"aten::diagonal_copy", 1, diagonal<"self">, by_parts},
     {"aten::diff", 7, diff, by_parts},
     {"aten::dsplit", 2, split_along<2>, by_parts},
+    {"aten::fill_diagonal", 9, fill_diagonal},
     {"aten::flip", 9, flip, by_parts},
     {"aten::fliplr", 9, fliplr, by_parts},
     {"aten::flipud", 9, flipud, by_parts},

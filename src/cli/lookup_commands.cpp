@@ -121,7 +121,8 @@ Json json_of(const Explanation& e) {
                 {"reason", e.reason},
                 {"advice", e.advice},
                 {"schemas", e.schemas},
-                {"near", e.near}};
+                {"near", e.near},
+                {"steps", e.steps}};
   document["custom_node"] = e.custom_node ? json_of(*e.custom_node) : Json(nullptr);
   return document;
 }

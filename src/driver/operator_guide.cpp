@@ -50,6 +50,7 @@ bool better(const OperatorGuide::Standing& a, const OperatorGuide::Standing& b) 
 std::string_view to_string(OpStatus status) {
   switch (status) {
     case OpStatus::Mapped: return "mapped";
+    case OpStatus::Decomposed: return "decomposed";
     case OpStatus::LaterOpset: return "later-opset";
     case OpStatus::Missing: return "missing";
     case OpStatus::Unknown: return "unknown";
@@ -107,13 +108,46 @@ OperatorGuide::Standing OperatorGuide::standing(const program::Schema& schema) c
   if (!takes_tensors(schema))
     return {OpStatus::Mapped, kMinOpset, nullptr,
             "works on Python values: it is computed while the program is interpreted, where they are known"};
-  if (found.later) return {OpStatus::LaterOpset, found.later, nullptr, {}};
-  if (!has_tensor_argument(schema) && !schema.is_variadic && !schema.is_nondeterministic &&
+  if (!found.later && !has_tensor_argument(schema) && !schema.is_variadic && !schema.is_nondeterministic &&
       !writes_arguments(schema) && !leaves_unset(schema.name))
     return {OpStatus::Mapped, kMinOpset, nullptr,
             "takes no tensor: libtorch computes it while the program is interpreted, where its arguments are "
             "known"};
-  return {OpStatus::Missing, std::nullopt, nullptr, {}};
+  Standing standing{found.later ? OpStatus::LaterOpset : OpStatus::Missing, found.later, nullptr, {}};
+  try_to_decompose(schema, standing);
+  return standing;
+}
+
+/// The operators that libtorch computes it by in an ordinary call, found in a process of its own like a trial of a rule.
+std::vector<std::string> OperatorGuide::steps_of(const program::Schema& schema) const {
+  const auto [known, is_new] = steps_.try_emplace(schema.text);
+  if (!is_new || !folder_->is_composite(schema)) return known->second;
+  const auto lines = in_child_process([&] {
+    use_one_thread();
+    return fmt::format("{}", fmt::join(try_steps(schema, *folder_), "\n"));
+  });
+  std::istringstream text(lines.value_or(""));
+  for (std::string line; std::getline(text, line);) known->second.push_back(line);
+  return known->second;
+}
+
+/// Notes its steps, and that it is decomposed if they are all translated.
+void OperatorGuide::try_to_decompose(const program::Schema& schema, Standing& standing) const {
+  if (!open_.insert(schema.text).second) return;
+  standing.steps = steps_of(schema);
+  bool all = !standing.steps.empty();
+  int since = kMinOpset;
+  for (const std::string& step : standing.steps) {
+    const auto [name, overload] = split_overload(step);
+    const auto of_step = folder_->schema(name, overload);
+    const Standing inner = of_step ? this->standing(*of_step) : Standing{};
+    all &= inner.status <= OpStatus::Decomposed;
+    since = std::max(since, inner.since.value_or(kMinOpset));
+  }
+  open_.erase(schema.text);
+  if (!all) return;
+  standing.status = OpStatus::Decomposed;
+  standing.since = since;
 }
 
 OperatorGuide::Standing OperatorGuide::standing(const std::string& op) const {
@@ -145,6 +179,36 @@ std::string OperatorGuide::trial(const Rule& rule, const program::Schema& schema
   return lines.value_or("");
 }
 
+std::vector<OnnxWord> OperatorGuide::becomes(const Rule& rule, const program::Schema& schema) const {
+  std::vector<OnnxWord> words;
+  std::istringstream lines(trial(rule, schema));
+  for (std::string line; std::getline(lines, line);) {
+    const auto colons = line.find("::");
+    if (colons != std::string::npos)
+      words.push_back({line.substr(0, colons), line.substr(colons + 2), 1, false});
+    else
+      words.push_back({"", line, onnx_catalog().since(line).value_or(0), false});
+  }
+  return words;
+}
+
+void OperatorGuide::explain_decomposed(Explanation& e, const Standing& standing) const {
+  e.reason = fmt::format(
+      "`{}` has no symbolic function, but libtorch computes it by operators that have one; in an ordinary "
+      "call: {}",
+      split_overload(e.op).first, fmt::join(standing.steps, ", "));
+  e.onnx.clear();
+  for (const std::string& step : standing.steps) {
+    const auto [name, overload] = split_overload(step);
+    const auto schema = folder_->schema(name, overload);
+    const Standing inner = schema ? this->standing(*schema) : Standing{};
+    if (!inner.rule) continue;
+    for (OnnxWord& word : becomes(*inner.rule, *schema))
+      if (std::none_of(e.onnx.begin(), e.onnx.end(), [&](const OnnxWord& w) { return w.name == word.name; }))
+        e.onnx.push_back(std::move(word));
+  }
+}
+
 void OperatorGuide::explain_mapped(Explanation& e, const Standing& standing,
                                    const program::Schema* schema) const {
   const std::string name = split_overload(e.op).first;
@@ -156,15 +220,7 @@ void OperatorGuide::explain_mapped(Explanation& e, const Standing& standing,
   e.reason = fmt::format("`{}` has a symbolic function ({}), good from opset {} on", rule.name, rule.origin,
                          rule.since);
   if (!schema) return;
-  std::vector<OnnxWord> becomes;
-  std::istringstream lines(trial(rule, *schema));
-  for (std::string line; std::getline(lines, line);) {
-    const auto colons = line.find("::");
-    if (colons != std::string::npos)
-      becomes.push_back({line.substr(0, colons), line.substr(colons + 2), 1, false});
-    else
-      becomes.push_back({"", line, onnx_catalog().since(line).value_or(0), false});
-  }
+  std::vector<OnnxWord> becomes = this->becomes(rule, *schema);
   if (becomes.empty()) {  // no trial succeeded: what fits by name is the best guess
     std::erase_if(e.onnx, [&](const OnnxWord& word) { return word.since > e.opset; });
     return;
@@ -242,6 +298,11 @@ Explanation OperatorGuide::explain(const std::string& asked) const {
     explain_mapped(e, standing, schema.get());
     return e;
   }
+  e.steps = standing.steps;
+  if (e.status == OpStatus::Decomposed) {
+    explain_decomposed(e, standing);
+    return e;
+  }
   const std::string base = schema ? functional_name(*schema) : name;
   Advice advice = advise_unmapped(base, schema ? schema->overload : overload, schema.get(),
                                   {registry_, onnx_catalog(), options_.opset, options_.custom_domain});
@@ -251,6 +312,13 @@ Explanation OperatorGuide::explain(const std::string& asked) const {
   if (options_.opset < kMinOpset || options_.opset > onnx_catalog().newest_opset())
     e.reason += fmt::format("; opset {} is out of range: {} to {} are possible", options_.opset, kMinOpset,
                             onnx_catalog().newest_opset());
+  std::vector<std::string> untranslated = e.steps;
+  std::erase_if(untranslated,
+                [&](const std::string& step) { return this->standing(step).status <= OpStatus::Decomposed; });
+  if (!untranslated.empty())
+    e.advice.push_back(fmt::format("libtorch computes it by {}, of which {} {} no translation",
+                                   fmt::join(e.steps, ", "), fmt::join(untranslated, ", "),
+                                   untranslated.size() == 1 ? "has" : "have"));
   if (schema && !schema->is_variadic) e.custom_node = kernel_contract(*schema, options_.custom_domain);
   return e;
 }

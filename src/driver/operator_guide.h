@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +19,11 @@
 
 namespace pt2onnx {
 
-enum class OpStatus { Mapped, LaterOpset, Missing, Unknown };
-std::string_view to_string(OpStatus status);  // "mapped", "later-opset", "missing", "unknown"
+enum class OpStatus { Mapped, Decomposed, LaterOpset, Missing, Unknown };
+std::string_view to_string(OpStatus status);  // "mapped", "decomposed", "later-opset", "missing", "unknown"
 /// What an operator that exists can be.
-inline constexpr std::array kOpStatuses{OpStatus::Mapped, OpStatus::LaterOpset, OpStatus::Missing};
+inline constexpr std::array kOpStatuses{OpStatus::Mapped, OpStatus::Decomposed, OpStatus::LaterOpset,
+                                        OpStatus::Missing};
 
 struct Explanation {
   std::string op;
@@ -32,7 +35,8 @@ struct Explanation {
   std::string reason;
   std::vector<std::string> advice;
   std::vector<std::string> schemas;
-  std::vector<std::string> near;              // of an unknown name
+  std::vector<std::string> near;   // of an unknown name
+  std::vector<std::string> steps;  // the operators that libtorch computes it by, where it is not mapped
   std::optional<KernelContract> custom_node;  // of an operator that is not mapped
 };
 
@@ -49,7 +53,8 @@ class OperatorGuide {
     OpStatus status = OpStatus::Missing;
     std::optional<int> since;
     const Rule* rule = nullptr;
-    std::string how;  // of a mapped one without a rule
+    std::string how;                      // of a mapped one without a rule
+    std::vector<std::string> steps = {};  // of one that is not mapped and composite, in an ordinary call
   };
   Standing standing(const program::Schema& schema) const;
   /// Of an operator as a whole: the best of its overloads.
@@ -66,6 +71,10 @@ class OperatorGuide {
 
  private:
   std::string trial(const Rule& rule, const program::Schema& schema) const;
+  std::vector<std::string> steps_of(const program::Schema& schema) const;
+  void try_to_decompose(const program::Schema& schema, Standing& standing) const;
+  void explain_decomposed(Explanation& e, const Standing& standing) const;
+  std::vector<OnnxWord> becomes(const Rule& rule, const program::Schema& schema) const;
   void explain_mapped(Explanation& e, const Standing& standing, const program::Schema* schema) const;
   void explain_unknown(Explanation& e) const;
 
@@ -74,6 +83,8 @@ class OperatorGuide {
   Registry builtin_;  // without what the options hide
   std::unique_ptr<Folder> folder_;
   mutable std::vector<std::string> names_;
+  mutable std::map<std::string, std::vector<std::string>> steps_;  // of composite operators, by schema
+  mutable std::set<std::string> open_;                             // those whose steps are looked at now
 };
 
 }  // namespace pt2onnx

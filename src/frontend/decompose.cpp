@@ -19,19 +19,15 @@ namespace jit = torch::jit;
 
 namespace {
 
-/// The kernel that is made of other operators, and where the dispatcher keeps it.
-struct Composite {
-  c10::OperatorHandle handle;
-  c10::DispatchKey key;
-};
+constexpr auto kComposite = c10::DispatchKey::CompositeImplicitAutograd;
 
-std::optional<Composite> find_composite(const program::Schema& schema) {
-  const auto handle = c10::Dispatcher::singleton().findSchema({schema.name, schema.overload});
-  if (!handle) return std::nullopt;
-  for (const auto key :
-       {c10::DispatchKey::CompositeImplicitAutograd, c10::DispatchKey::CompositeExplicitAutograd})
-    if (handle->hasKernelForDispatchKey(key)) return Composite{*handle, key};
-  return std::nullopt;
+/// The operator, if its kernel for every device is made of calls of other operators.
+std::optional<c10::OperatorHandle> find_composite(const program::Schema& schema) {
+  // Kernels of gradients trust their arguments: one crashes where an optional tensor is None.
+  if (schema.name.ends_with("_backward")) return std::nullopt;
+  auto handle = c10::Dispatcher::singleton().findSchema({schema.name, schema.overload});
+  if (handle && !handle->hasKernelForDispatchKey(kComposite)) handle.reset();
+  return handle;
 }
 
 bool is_traced(const at::IValue& value) {
@@ -115,7 +111,7 @@ program::Program record_calls(const program::Schema& schema, std::span<const pro
     std::size_t next = 0;
     for (at::IValue& value : stack)
       if (is_traced(value)) value = traced.at(next++);
-    composite->handle.callBoxedForDispatchKey(composite->key, stack);
+    composite->callBoxedForDispatchKey(kComposite, stack);
     return stack;
   };
   const at::NoGradGuard no_grad;

@@ -8,7 +8,7 @@
 
 namespace pt2onnx::frontend {
 
-/// The operator has a kernel that calls other operators (CompositeImplicitAutograd or CompositeExplicitAutograd).
+/// The operator has a kernel that calls other operators, for every device (CompositeImplicitAutograd).
 bool is_composite(const program::Schema& schema);
 
 /// Runs that kernel and records what it calls. The parameters of the result are the arguments that are tensors or lists

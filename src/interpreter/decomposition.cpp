@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "core/literal.h"
+#include "interpreter/operator_kind.h"
 #include "interpreter/sample_arguments.h"
 
 namespace pt2onnx {
@@ -180,6 +182,27 @@ void open_sizes(Decomposition& result, const std::array<std::shared_ptr<const Pr
   result.steps.body.nodes = std::move(nodes);
 }
 
+/// Memory that the kernel asks for and that no step writes to: it fills it by other means, which are not recorded.
+void check_all_written(const program::Function& steps) {
+  std::set<program::ValueId> unset;
+  const auto reject_if_unset = [&](program::ValueId id) {
+    if (unset.contains(id))
+      throw Rejection("is computed by other operators and by memory that it writes itself");
+  };
+  for (const Node& node : steps.body.nodes) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto& schema = node.op->schema;
+      if (schema && i < schema->arguments.size() && schema->arguments[i].alias &&
+          schema->arguments[i].alias->is_write)
+        unset.erase(node.inputs[i]);
+      else
+        reject_if_unset(node.inputs[i]);
+    }
+    if (leaves_unset(node.op->name)) unset.insert(node.outputs.begin(), node.outputs.end());
+  }
+  std::for_each(steps.body.results.begin(), steps.body.results.end(), reject_if_unset);
+}
+
 }  // namespace
 
 bool is_step_parameter(const Argument& argument) {
@@ -212,6 +235,7 @@ std::shared_ptr<const Decomposition> decompose(Folder& folder, const program::Sc
       auto result = std::make_shared<Decomposition>();
       result->owner = turns[0];
       result->steps = *turns[0]->entry;
+      check_all_written(result->steps);
       if (asked > 1) open_sizes(*result, turns, sizes);
       result->assumption = text_of(*leaders);
       return result;

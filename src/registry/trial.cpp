@@ -186,4 +186,43 @@ std::vector<Trial> try_rule(const Registry& registry, const Rule& rule, const pr
   return trials;
 }
 
+namespace {
+
+/// The same dtype and dims, no elements.
+Literal without_elements(const Literal& literal) {
+  if (const auto* tensor = std::get_if<Tensor>(&literal.data)) {
+    Tensor type;
+    type.dtype = tensor->dtype;
+    type.dims = tensor->dims;
+    return {type};
+  }
+  const auto* list = std::get_if<std::shared_ptr<program::ListLiteral>>(&literal.data);
+  if (!list) return literal;
+  auto copy = std::make_shared<program::ListLiteral>(**list);
+  for (Literal& item : copy->items) item = without_elements(item);
+  return {copy};
+}
+
+}  // namespace
+
+std::vector<std::string> try_steps(const program::Schema& schema, Folder& folder) {
+  for (const Guess& guess : std::span(guesses()).first(kOrdinary)) {
+    Maker maker(guess);
+    std::vector<Literal> literals, types;
+    for (const auto& parameter : schema.arguments) {
+      literals.push_back(maker.make(parameter));
+      types.push_back(without_elements(literals.back()));
+    }
+    auto decomposition = folder.decompose(schema, types);
+    if (!decomposition.steps) decomposition = folder.decompose(schema, literals);
+    if (!decomposition.steps) continue;
+    std::vector<std::string> names;
+    for (const auto& op : decomposition.steps->operators)
+      if (op->schema && !op->name.starts_with("prim::"))
+        names.push_back(op->schema->overload.empty() ? op->name : op->name + "." + op->schema->overload);
+    if (!names.empty()) return names;
+  }
+  return {};
+}
+
 }  // namespace pt2onnx

@@ -171,6 +171,11 @@ TEST(Explain, EachStatus) {
   EXPECT_EQ(gap["status"], "missing");
   EXPECT_EQ(gap["case"], 1);
 
+  const auto taken_apart = explained({"aten::gradient"});
+  EXPECT_EQ(taken_apart["status"], "decomposed");
+  EXPECT_TRUE(taken_apart["case"].is_null());
+  EXPECT_THAT(taken_apart["steps"], ::testing::Contains("aten::sub.Tensor"));
+
   const auto later = explained({"aten::grid_sampler", "--opset", "15"});
   EXPECT_EQ(later["status"], "later-opset");
   EXPECT_EQ(later["case"], 4);

@@ -6,9 +6,11 @@
 
 #include <chrono>
 
+#include "driver/child_process.h"
 #include "driver/findings.h"
 #include "interpreter/machine.h"
 #include "interpreter/operator_kind.h"
+#include "registry/trial.h"
 
 namespace pt2onnx {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 bool is_public(const std::string& name) {
   return (name.starts_with("aten::") || name.starts_with("torchvision::")) &&
@@ -59,6 +62,10 @@ TEST_P(Catalogue, agrees_with_the_registry) {
       } else if (standing.status == OpStatus::Mapped) {
         // Without a rule, only what the interpreter itself computes.
         EXPECT_FALSE(standing.how.empty()) << op;
+      } else if (standing.status == OpStatus::Decomposed) {
+        EXPECT_TRUE(guide.folder().is_composite(*schema)) << op;
+        for (const auto& step : standing.steps)
+          EXPECT_LE(guide.standing(step).status, OpStatus::Decomposed) << op << " by " << step;
       } else {
         EXPECT_EQ(standing.status, OpStatus::Missing) << op;
         EXPECT_FALSE(found.later) << op;
@@ -83,12 +90,16 @@ TEST_P(Catalogue, explains_every_operator_in_a_few_milliseconds) {
     const Explanation e = guide.explain(name);
     EXPECT_EQ(e.op, name);
     EXPECT_FALSE(e.reason.empty()) << name;
-    EXPECT_EQ(e.which.has_value(), e.status != OpStatus::Mapped) << name;
+    const bool exports = e.status == OpStatus::Mapped || e.status == OpStatus::Decomposed;
+    EXPECT_EQ(e.which.has_value(), !exports) << name;
+    if (e.status == OpStatus::Decomposed) {
+      EXPECT_THAT(e.steps, Not(IsEmpty())) << name;
+    }
     EXPECT_EQ(e.since.has_value(), e.status != OpStatus::Missing) << name;
     if (e.status == OpStatus::LaterOpset) {
       EXPECT_EQ(e.which, Case::OpsetTooLow) << name;
     }
-    if (e.status != OpStatus::Mapped) {
+    if (!exports) {
       EXPECT_FALSE(e.advice.empty()) << name;
       if (!guide.folder().schema(name, "")->is_variadic) {
         EXPECT_NE(e.which, Case::UserOp) << name;
@@ -119,6 +130,23 @@ TEST(OperatorGuide, SaysWhatAMappedOperatorBecomes) {
   EXPECT_EQ(words(9, "aten::asinh"), std::vector<std::string>{"Asinh"});
   EXPECT_THAT(words(16, "aten::layer_norm"), Contains("ReduceMean"));
   EXPECT_EQ(words(17, "aten::layer_norm"), std::vector<std::string>{"LayerNormalization"});
+}
+
+/// An export runs these kernels in its own process.
+TEST(OperatorGuide, NoKernelCrashesWhenItIsTakenApart) {
+  const Options options;
+  const OperatorGuide guide(options);
+  std::size_t asked = 0;
+  for (const auto& name : guide.names())
+    for (const auto& schema : guide.folder().overloads(name)) {
+      if (!guide.folder().is_composite(*schema)) continue;
+      ++asked;
+      constexpr unsigned kSeconds = 20;
+      EXPECT_TRUE(in_child_process([&] { return try_steps(*schema, guide.folder()).empty() ? "" : "steps"; },
+                                   kSeconds))
+          << schema->text;
+    }
+  EXPECT_GT(asked, 500u);
 }
 
 TEST(OperatorGuide, KnowsTheNamespacesOfTorch) {

@@ -150,6 +150,28 @@ TEST_F(FolderTest, TypesWithoutComputing) {
   EXPECT_FALSE(types("aten::nonzero", "", {{image}}).ok());  // its size depends on the elements
 }
 
+TEST_F(FolderTest, TakesCompositeOperatorsApart) {
+  const auto schema = folder_->schema("aten::hinge_embedding_loss", "");
+  EXPECT_TRUE(folder_->is_composite(*schema));
+  EXPECT_FALSE(folder_->is_composite(*folder_->schema("aten::convolution", "")));
+  EXPECT_FALSE(folder_->is_composite(*folder_->schema("torchvision::nms", "")));
+  const std::vector<Literal> arguments{floats({1, 2}, {2}), floats({1, -1}, {2})};
+  const auto steps = folder_->decompose(*schema, arguments);
+  ASSERT_NE(steps.steps, nullptr) << steps.error;
+  EXPECT_EQ(steps.steps->entry->parameters.size(), 2u);
+  std::vector<std::string> names;
+  for (const auto& op : steps.steps->operators) names.push_back(op->name);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"aten::where", "aten::mean"}));
+}
+
+TEST_F(FolderTest, WhatLooksAtElementsIsNotTakenApart) {
+  const auto schema = folder_->schema("aten::cov", "");
+  const std::vector<Literal> arguments{floats({1, 2, 3, 4}, {2, 2})};
+  EXPECT_THAT(folder_->decompose(*schema, arguments).error, HasSubstr("depends on elements"));
+  EXPECT_THAT(folder_->decompose(*folder_->schema("aten::convolution", ""), arguments).error,
+              HasSubstr("not compute it by other operators"));
+}
+
 TEST_F(FolderTest, Schemas) {
   const auto conv = folder_->schema("aten::conv2d", "");
   ASSERT_NE(conv, nullptr);
