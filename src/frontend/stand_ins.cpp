@@ -51,8 +51,8 @@ void register_operator(c10::FunctionSchema schema, c10::DispatchKey key, c10::Ke
 }
 
 void register_without_kernel(c10::FunctionSchema schema) {
-  // For every device and mode: it only says why it cannot run.
-  register_operator(std::move(schema), c10::DispatchKey::CompositeImplicitAutograd,
+  // For every device: it only says why it cannot run.
+  register_operator(std::move(schema), c10::DispatchKey::CompositeExplicitAutograd,
                     c10::KernelFunction::makeFromBoxedFunction<&no_kernel>(), false);
 }
 
