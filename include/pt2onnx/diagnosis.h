@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pt2onnx {
@@ -68,6 +69,30 @@ struct StateSummary {
   std::string initial;  // for the first call: "zeros", "empty", or "the value in the file"
 };
 
+/// A module that was called.
+struct LayerSummary {
+  std::string path;                              // "layer1.0.conv1"; empty: the model itself
+  std::string type;                              // its class: "Conv2d"
+  std::vector<TensorSummary> outputs;            // of its first call, without names, as far as they are known
+  std::map<std::string, std::size_t> operators;  // what it became, as above, without the layers in it
+  std::vector<std::string> failed;               // torch operators without a translation, each once
+  std::size_t skipped = 0;                       // torch operators that need what failed
+};
+
+/// The model as boxes in the order of the run, few enough to be looked at.
+struct LayerPicture {
+  enum class State { Port, Done, Failed, Skipped };  // Port: an input or output of the model
+  struct Box {
+    std::string path;  // of the layer that it is or is in
+    std::string title, note;
+    State state = State::Done;
+  };
+  std::vector<Box> boxes;
+  std::vector<std::pair<std::size_t, std::size_t>> arrows;  // from earlier boxes to later ones
+  bool by_order =
+      false;  // the arrows are the order of the run: where the values of a failed model go is not known
+};
+
 /// Everything that a run has to say; filled stage by stage.
 struct Report {
   std::string input, output;
@@ -76,6 +101,8 @@ struct Report {
   std::map<std::string, std::size_t>
       operators;  // how often each ONNX operator is used, "domain::" before custom ones
   std::vector<TensorSummary> inputs, outputs;
+  std::vector<LayerSummary> layers;  // in the order of their first calls
+  LayerPicture picture;
   std::vector<StateSummary> state;                  // of inputs and outputs above
   std::vector<std::optional<double>> output_steps;  // quantization step of outputs that were dequantized
   StageStatus load = StageStatus::NotReached;

@@ -4,26 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "diagnosis/html_layers.h"
 #include "diagnosis/render.h"
 
 namespace pt2onnx {
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 constexpr std::string_view kStyle = R"(
+:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1d2430; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; }
@@ -33,24 +21,46 @@ code { font-family: ui-monospace, monospace; font-size: .9em; background: #f1f3f
 .good { background: #e2f5e7; color: #14602c; } .bad { background: #fde7e7; color: #8f1616; }
 ul { margin: 0; padding-left: 1.2rem; } .search { width: 100%; padding: .4rem .6rem; box-sizing: border-box; }
 td code { overflow-wrap: anywhere; }
+.layers details { margin-left: 1.2rem; } .layers summary { cursor: pointer; padding: .1rem 0; }
+.layers .leaf > summary { list-style: none; padding-left: 1rem; } .layers p { margin: .1rem 0 .3rem 1rem; }
+.layers .shape, .layers .class { color: #5c6675; } .layers :target > summary { outline: 2px solid #4a7dc9; }
+.mark { border-radius: .3rem; padding: 0 .4em; font-size: .85em; }
+.skipped { background: #eceef2; color: #4a5361; }
+.picture { overflow: auto; max-height: 46rem; border: 1px solid #d8dde6; border-radius: .4rem; }
+.picture svg { display: block; margin: 0 auto; }
+.picture rect { stroke: #9aa5b5; fill: #e8eef8; } .picture path { fill: none; stroke: #8792a3; }
+.picture .port rect { fill: #fff; stroke-dasharray: 3 2; } .picture .failed rect { fill: #fde7e7; stroke: #c23b3b; }
+.picture .skipped rect { fill: #eceef2; } .picture .by-order { stroke-dasharray: 4 3; }
+.picture text { font-size: 12px; } .picture .note { font-size: 10px; fill: #5c6675; }
 @media (prefers-color-scheme: dark) {
   body { background: #14171d; color: #dfe4ec; } code { background: #232833; } th, td { border-color: #333a47; }
   .good { background: #173d24; color: #a6e3b8; } .bad { background: #4a1d1d; color: #f3b4b4; } text { fill: #dfe4ec; }
+  .skipped { background: #2b313c; color: #aab4c3; } .layers .shape, .layers .class { color: #98a3b4; }
+  .picture { border-color: #333a47; } .picture rect { fill: #22304a; stroke: #5d6c85; }
+  .picture .port rect { fill: #14171d; } .picture .failed rect { fill: #4a1d1d; stroke: #d06262; }
+  .picture .skipped rect { fill: #2b313c; } .picture .note { fill: #98a3b4; }
 }
 )";
 
-// Shows the findings that hold every word of the search.
+// Shows the findings and layers that hold every word of the search; a layer with those it lies in and those in it.
 constexpr std::string_view kScript = R"(
 document.querySelectorAll('.search').forEach(search => {
-  const table = search.parentElement.nextElementSibling;
+  const place = search.parentElement.nextElementSibling;
+  const items = [...place.querySelectorAll('.finding, details')];
+  const opened = new Set(items.filter(item => item.open));
   const show = () => {
-    const words = search.value.toLowerCase().split(' ');
-    let shown = 0;
-    table.querySelectorAll('.finding').forEach(row => {
-      row.hidden = !words.every(word => row.textContent.toLowerCase().includes(word));
-      shown += !row.hidden;
+    const words = search.value.toLowerCase().split(' ').filter(word => word);
+    const own = item => (item.dataset.text ?? item.textContent).toLowerCase();
+    const found = new Set(items.filter(item => words.every(word => own(item).includes(word))));
+    items.forEach(item => {
+      const inside = [...item.querySelectorAll('details')].some(inner => found.has(inner));
+      let within = false;
+      for (let outer = item.parentElement; outer && outer !== place; outer = outer.parentElement)
+        within ||= found.has(outer);
+      item.hidden = !(found.has(item) || inside || within);
+      if (item.tagName === 'DETAILS') item.open = words.length ? inside : opened.has(item);
     });
-    table.dataset.shown = shown;
+    place.dataset.shown = found.size;
   };
   search.addEventListener('input', show);
   show();
@@ -161,22 +171,23 @@ std::string histogram(const Report& report) {
   return out + "</svg>\n";
 }
 
-std::string section(const Report& report) {
+std::string section(const Report& report, std::size_t number) {
   std::string out = fmt::format("<h1>{}</h1>\n<p class=\"verdict {}\">{}</p>\n", escaped(report.input),
                                 is_good(report) ? "good" : "bad", verdict(report));
   if (!report.error.empty()) out += fmt::format("<p>{}</p>\n", escaped(report.error));
-  out += fmt::format("<p>opset {}, {}</p>\n", report.opset, counted(report.nodes, "node"));
+  out += fmt::format("<p>opset {}{}</p>\n", report.opset,
+                     report.nodes > 0 ? ", " + counted(report.nodes, "node") : std::string());
   for (const std::string& warning : report.warnings)
     out += fmt::format("<p>warning: {}</p>\n", escaped(warning));
   return out + findings_table(report) + verification_table(report) + tensors_table(report) +
-         histogram(report);
+         histogram(report) + picture_section(report, number) + layers_section(report, number);
 }
 
 }  // namespace
 
 std::string html_of(std::span<const Report> reports, std::string_view version) {
   std::string body;
-  for (const Report& report : reports) body += section(report);
+  for (std::size_t i = 0; i < reports.size(); ++i) body += section(reports[i], i);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>pt2onnx report</title>\n"
       "<style>{}</style></head>\n<body>\n{}<footer><p>pt2onnx {}</p></footer>\n"

@@ -12,6 +12,7 @@
 #include "core/outline.h"
 #include "driver/divergence.h"
 #include "driver/findings.h"
+#include "driver/layers.h"
 #include "driver/reference.h"
 #include "driver/trial_inputs.h"
 #include "driver/verify_stage.h"
@@ -21,12 +22,9 @@
 namespace pt2onnx {
 namespace {
 
-TensorSummary summary_of(const Value& value) {
-  TensorSummary summary;
+TensorSummary named(const Value& value) {
+  TensorSummary summary = summary_of(value.type());
   summary.name = value.name();
-  summary.dtype = value.dtype() ? std::string(to_string(*value.dtype())) : "unknown";
-  if (value.shape())
-    for (const Dim& dim : *value.shape()) summary.shape.push_back(dim.str());
   return summary;
 }
 
@@ -206,6 +204,7 @@ void Pipeline::translate(int opset) {
   const auto unused = entries_.unused(opset);
   report_.warnings.insert(report_.warnings.end(), unused.begin(), unused.end());
   if (!result.findings.empty()) {
+    describe_layers(*model_, result, report_);
     report_.findings = std::move(result.findings);
     complete_findings(report_.findings, {registry_, catalog, opset, options_.custom_domain},
                       module_->folder());
@@ -223,6 +222,7 @@ void Pipeline::translate(int opset) {
   outline_kept_calls(*model_);
   complete_output_types();
   describe_model();
+  describe_layers(*model_, result, report_);
   done();
 }
 
@@ -264,8 +264,8 @@ void Pipeline::complete_output_types() {
 void Pipeline::describe_model() {
   report_.inputs.clear();
   report_.outputs.clear();
-  for (const Value& input : model_->graph.inputs) report_.inputs.push_back(summary_of(input));
-  for (const Value& output : model_->graph.outputs) report_.outputs.push_back(summary_of(output));
+  for (const Value& input : model_->graph.inputs) report_.inputs.push_back(named(input));
+  for (const Value& output : model_->graph.outputs) report_.outputs.push_back(named(output));
   report_.state = describe_state(state_, *model_);
   count_nodes(model_->graph, report_);
 }
@@ -365,6 +365,8 @@ void Pipeline::forget_translation() {
   report_.inputs.clear();
   report_.outputs.clear();
   report_.state.clear();
+  report_.layers.clear();
+  report_.picture = {};
   report_.translate = report_.check = StageStatus::NotReached;
   report_.warnings = module_->warnings();
   report_.warnings.insert(report_.warnings.end(), bound_.notes.begin(), bound_.notes.end());

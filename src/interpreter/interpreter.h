@@ -78,6 +78,25 @@ struct InterpretOptions {
   std::function<void(const program::Node& node, std::size_t output, const Value& value)> observe;
 };
 
+/// A module whose method was called, and what its first call gave, as far as it is known.
+struct LayerCall {
+  std::string path;  // empty: the root
+  std::string type;  // qualified class name
+  std::vector<ValueType> results;
+};
+
+/// An operator that gives tensors, as the walk met it.
+struct Step {
+  enum class State {
+    Done,
+    Failed,   // it has no translation
+    Skipped,  // it needs what failed
+  };
+  std::string module;  // the path of the module that it is in
+  std::string op;
+  State state = State::Done;
+};
+
 struct InterpretResult {
   std::vector<Finding> findings;
   std::vector<std::string> warnings;
@@ -86,6 +105,8 @@ struct InterpretResult {
       output_steps;  // of outputs that were dequantized: the step of their scale
   /// Attributes of modules (path of the module, name) that were assigned a tensor and are not among the state.
   std::set<std::pair<std::string, std::string>> assigned;
+  std::vector<LayerCall> layers;  // in the order of their first calls
+  std::vector<Step> steps;        // in the order of the walk, each once per place and module
 };
 
 /// Fills `model` (graph, opset, domains). Never throws for what a program holds; std::logic_error is a defect here.

@@ -77,6 +77,7 @@ InterpretResult Machine::run(const std::vector<InputBinding>& inputs) {
   }
   result_.pinned = builder_.pinned();
   warn_of_unused_keeps();
+  log_.finish(result_);
   return std::move(result_);
 }
 
@@ -96,9 +97,12 @@ std::vector<Datum> Machine::run_function(const program::Function& function, std:
   Frame frame;
   frame.function = &function;
   frame.module_path = module_path_;
+  int layer = -1;
   if (!arguments.empty())
-    if (const auto* self = arguments[0].get_if<InstanceRef>(); self && (*self)->is_module)
+    if (const auto* self = arguments[0].get_if<InstanceRef>(); self && (*self)->is_module) {
       frame.module_path = (*self)->path;
+      layer = log_.enter(**self);
+    }
   frame.registers.resize(function.value_names.size());
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     Datum& slot = frame.registers[static_cast<std::size_t>(function.body.parameters[i])];
@@ -116,6 +120,7 @@ std::vector<Datum> Machine::run_function(const program::Function& function, std:
   auto results = run_block(function.body, frame);
   place_ = place;
   module_path_ = caller;
+  log_.leave(layer, results);
   return results;
 }
 
@@ -167,6 +172,7 @@ void Machine::run_node(const program::Node& node, Frame& frame) {
   locate(node, frame);
   module_path_ = frame.module_path;
 
+  reported_ = false;
   const auto checkpoint = builder_.checkpoint();
   const std::size_t journal_depth = journal_.depth();
   bool done = false;
@@ -188,6 +194,10 @@ void Machine::run_node(const program::Node& node, Frame& frame) {
     undo();
     report(node.op->name, error.what());
   }
+  log_.step(node, frame.module_path,
+            done        ? Step::State::Done
+            : reported_ ? Step::State::Failed
+                        : Step::State::Skipped);
   if (!done) return taint(node, frame);
   if (outputs.size() != node.outputs.size())
     throw std::logic_error(
@@ -399,8 +409,10 @@ void Machine::report(std::string op, std::string reason, std::vector<std::string
     result_.findings.push_back(std::move(finding));
   }
   Finding& finding = result_.findings[it->second];
-  // A loop that is unrolled, or a branch that is walked twice, is one place all the same.
-  if (!counted_.emplace(it->second, node_).second) return;
+  reported_ = true;
+  // A loop that is unrolled, or a branch that is walked twice, is one place all the same; the code of a class runs in
+  // each of its modules.
+  if (!counted_.emplace(it->second, node_, module_path_).second) return;
   ++finding.count;
   Location location;
   location.module = module_path_;

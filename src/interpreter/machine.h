@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "interpreter/interpreter.h"
 #include "interpreter/journal.h"
 #include "interpreter/tensors.h"
+#include "interpreter/walk_log.h"
 #include "registry/builder.h"
 
 namespace pt2onnx {
@@ -140,6 +142,7 @@ class Machine {
   Tensors tensors_;
   std::set<std::string> joined_dims_;
   InterpretResult result_;
+  WalkLog log_;
 
   const program::Node* node_ = nullptr;          // the node that runs now
   program::LocationRef place_;                   // and where, as near as known
@@ -155,7 +158,9 @@ class Machine {
   };
   std::unordered_map<const void*, Seen> identities_;
   std::map<std::string, std::size_t> finding_index_;
-  std::set<std::pair<std::size_t, const program::Node*>> counted_;  // findings and the nodes counted for them
+  /// Findings, and the nodes and modules counted for them.
+  std::set<std::tuple<std::size_t, const program::Node*, std::string>> counted_;
+  bool reported_ = false;  // whether the node that runs now has a finding
   std::map<std::string, bool> warned_;
   std::set<const Keep*> kept_;
   std::vector<std::shared_ptr<const Decomposition>> decompositions_;  // their nodes are referred to

@@ -16,6 +16,8 @@ std::string functional_name(const program::Schema& schema);
 
 /// Whether it computes with tensors at all: an operator on Python values is none of the dictionary's business.
 bool takes_tensors(const program::Schema& schema);
+/// Whether tensors are among its results.
+bool gives_tensors(const program::Schema& schema);
 
 /// Memory that nobody has written: libtorch would give whatever lies there, and a file must not hold that.
 bool leaves_unset(std::string_view name);

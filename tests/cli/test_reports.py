@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -65,19 +66,48 @@ def document(command, text):
     passed(f"the JSON of {command} fits its schema")
 
 
-class Broken(torch.nn.Module):
+class Inner(torch.nn.Module):
     def forward(self, x):
-        y = torch._standard_gamma_grad(x, x)
+        return torch._standard_gamma_grad(torch.sin(x), x)
+
+
+class Broken(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList([Inner(), torch.nn.Sequential(torch.nn.ReLU())])
+
+    def forward(self, x):
+        y = self.blocks[0](x)
+        x = self.blocks[1](y)
         return torch._dirichlet_grad(y, x, x) + torch.grid_sampler(x[None, None], x[:2, :2][None, None], 0, 0, False)
 
 
 class Good(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv = torch.nn.Conv2d(3, 4, 3)
+        self.body = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4))
+        self.act = torch.nn.Hardswish()
 
     def forward(self, x):
-        return torch.relu(self.conv(x)).mean()
+        y = self.body(x)
+        return torch.relu(self.act(y) + y).mean()
+
+
+def dom_of(browser, page):
+    return subprocess.run([*browser, "--dump-dom", f"file://{page}"], capture_output=True, text=True, timeout=120).stdout
+
+
+def details(dom, path):
+    """The opening tag and the summary of a layer in the tree."""
+    found = re.search(rf'<details id="layer-0-{re.escape(path)}"([^>]*)><summary>(.*?)</summary>', dom, re.DOTALL)
+    assert found, (path, dom)
+    return found.groups()
+
+
+def boxes(dom):
+    """Titles and states of the boxes of the picture."""
+    picture = re.search(r'<div class="picture">(.*?)</div>', dom, re.DOTALL).group(1)
+    return re.findall(r'<g class="(\w+)"><title>([^<\n]*)', picture), picture
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -124,17 +154,45 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         for name in ("bad", "good"):
             headless = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
-            page = f"file://{folder}/{name}.html"
-            dom = subprocess.run([*headless, "--dump-dom", page], capture_output=True, text=True, timeout=120).stdout
-            picture = pathlib.Path(os.environ.get("REPORT_PICTURES", folder)) / f"{name}.png"
-            subprocess.run([*headless, f"--screenshot={picture}", "--window-size=1200,1000", page],
-                           capture_output=True, timeout=120, check=True)  # fmt: skip
+            page = pathlib.Path(f"{folder}/{name}.html")
+            assert "http" not in page.read_text(), "the page needs no network"
+            dom = dom_of(headless, page)
+            for look in ("light", "dark"):
+                picture = pathlib.Path(os.environ.get("REPORT_PICTURES", folder)) / f"{name}-{look}.png"
+                scheme = f"--blink-settings=preferredColorScheme={1 if look == 'light' else 0}"
+                subprocess.run([*headless, scheme, f"--screenshot={picture}", "--window-size=1200,1600", f"file://{page}"],
+                               capture_output=True, timeout=120, check=True)  # fmt: skip
+                assert picture.stat().st_size > 10000, "a picture of something"
             if name == "bad":
                 assert "not exportable" in dom and "aten::_dirichlet_grad" in dom and "test_reports.py:" in dom, dom
                 assert 'data-shown="2"' in dom, "the script counts the findings that it shows"
+                assert "2 operators not exportable" in details(dom, "")[1]
+                attributes, summary = details(dom, "blocks.0")
+                assert " open" in attributes and "1 operator not exportable" in summary, (attributes, summary)
+                assert "Inner" in summary and "aten::_standard_gamma_grad" in attributes
+                assert "behind what failed" in details(dom, "blocks.1.0")[1]
+                found, picture = boxes(dom)
+                assert found[:3] == [("done", "aten::sin"), ("failed", "aten::_standard_gamma_grad"),
+                                     ("skipped", "aten::relu")], found  # fmt: skip
+                assert "In the order of the run" in dom and 'class="by-order"' in picture
             else:
                 assert "exportable" in dom and "<svg" in dom and ">Conv<" in dom and ">Relu<" in dom, dom
-            assert picture.stat().st_size > 10000, "a picture of something"
+                assert "float32[1, 4, 6, 6]" in details(dom, "body.0")[1] and "Conv2d" in details(dom, "body.0")[1]
+                found, picture = boxes(dom)
+                assert found[0] == ("port", "x") and found[1] == ("done", "Conv") and found[-1][0] == "port", found
+                # x, Conv, BatchNormalization, HardSwish, Add, Relu, ReduceMean, the output; and the way around.
+                assert len(found) == 8 and picture.count('class="flow"') == 8, picture
+                assert 'href="#layer-0-body.0"' in picture
+            # What somebody types into the search of the layers.
+            word = "blocks.0" if name == "bad" else "batchnorm"
+            typed = pathlib.Path(f"{folder}/typed.html")
+            typed.write_text(page.read_text() + f"""<script>
+                const box = document.querySelector('.search[aria-label="search the layers"]');
+                box.value = '{word}'; box.dispatchEvent(new Event('input'));</script>""")
+            searched = dom_of(headless, typed)
+            kept, other = ("blocks.0", "blocks.1") if name == "bad" else ("body.1", "act")
+            assert "hidden" not in details(searched, kept)[0] and "hidden" not in details(searched, "")[0]
+            assert "hidden" in details(searched, other)[0] and "hidden" not in details(dom, other)[0]
             passed(f"{name}.html in {browser}")
 
 for what in skipped:
