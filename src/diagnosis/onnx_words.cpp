@@ -63,11 +63,39 @@ struct Fit {
   bool one_to_one = false;
 };
 
+/// ONNX takes elements of any type, text too, and yet floats beside them: it computes nothing with the elements, but with
+/// where they come from (Resize).
+bool resamples(const OpSignature& op) {
+  if (op.inputs.empty() ||
+      std::ranges::find(op.inputs.front().dtypes, DType::String) == op.inputs.front().dtypes.end())
+    return false;
+  const auto takes_floats = [](const OpParameter& input) {
+    return !input.dtypes.empty() && std::ranges::all_of(input.dtypes, is_floating);
+  };
+  return std::ranges::any_of(op.inputs, takes_floats) ||
+         std::ranges::any_of(op.attributes, [](const auto& a) {
+           return a.kind == OpAttribute::Kind::Float || a.kind == OpAttribute::Kind::Floats;
+         });
+}
+
+/// Whether it is told more than sizes: a factor, a mode, places. `aten::resize(self, size)` is not; it changes how much
+/// memory a tensor has.
+bool tells_how(const program::Schema& schema) {
+  std::size_t tensors = 0;
+  return std::ranges::any_of(schema.arguments, [&](const program::SchemaArgument& a) {
+    if (a.is_out || !a.type) return false;
+    if (holds_tensors(a.type)) return ++tensors > 1;
+    return mentions(a.type, {program::TypeKind::Float, program::TypeKind::Number, program::TypeKind::String});
+  });
+}
+
 Fit fit(const program::Schema& schema, const OpSignature& op) {
-  std::size_t tensors = 0, required = 0;
-  bool plain = true;
+  std::size_t tensors = 0, required = 0, arguments = 0;
+  bool plain = true, plenty = false;  // plenty: more than one thing to make inputs of
+  if (resamples(op) && !tells_how(schema)) return {};
   for (const auto& argument : schema.arguments) {
     if (argument.is_out) continue;
+    plenty = plenty || ++arguments > 1 || mentions(argument.type, {program::TypeKind::List});
     if (holds_tensors(argument.type)) {
       plain = plain && is_tensor(argument.type);
       ++tensors;
@@ -87,8 +115,8 @@ Fit fit(const program::Schema& schema, const OpSignature& op) {
 
   Fit result;
   // ONNX often takes as an input what torch takes as a number (the k of topk), so more inputs than tensors are fine.
-  result.possible = (variadic || required <= op.inputs.size()) && results_fit && results > 0 &&
-                    (tensors > 0 || op.inputs.empty());
+  result.possible = (variadic || required <= op.inputs.size()) && (least < 2 || plenty) && results_fit &&
+                    results > 0 && (tensors > 0 || op.inputs.empty());
   result.one_to_one =
       result.possible && plain && tensors >= least && (variadic || tensors <= op.inputs.size()) &&
       std::none_of(op.attributes.begin(), op.attributes.end(), [](const auto& a) { return a.required; });

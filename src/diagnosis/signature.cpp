@@ -1,5 +1,7 @@
 #include "diagnosis/signature.h"
 
+#include <algorithm>
+
 namespace pt2onnx {
 namespace {
 
@@ -20,6 +22,12 @@ bool holds_tensors(const program::TypeRef& type) {
   if (is_tensor(type)) return true;
   return (wraps_one(type, program::TypeKind::List) || wraps_one(type, program::TypeKind::Optional)) &&
          holds_tensors(type->elements.front());
+}
+
+bool mentions(const program::TypeRef& type, std::initializer_list<program::TypeKind> kinds) {
+  if (!type) return false;
+  return std::ranges::find(kinds, type->kind) != kinds.end() ||
+         std::ranges::any_of(type->elements, [&](const auto& element) { return mentions(element, kinds); });
 }
 
 }  // namespace pt2onnx

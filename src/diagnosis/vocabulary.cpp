@@ -68,6 +68,9 @@ constexpr std::array kSynonyms{
     Synonym{"reflection_pad", "pad"}, Synonym{"replication_pad", "pad"}, Synonym{"constant_pad", "pad"},
     Synonym{"adaptive_avg_pool", "average pool"}, Synonym{"adaptive_avg_pool", "global average pool"},
     Synonym{"adaptive_max_pool", "max pool"}, Synonym{"interpolate", "resize"}, Synonym{"upsample", "resize"},
+    Synonym{"upsample_nearest", "resize"}, Synonym{"upsample_nearest_exact", "resize"},
+    Synonym{"upsample_linear", "resize"}, Synonym{"upsample_bilinear", "resize"},
+    Synonym{"upsample_bicubic", "resize"}, Synonym{"upsample_trilinear", "resize"},
     Synonym{"grid_sampler", "grid sample"}, Synonym{"fft", "dft"}, Synonym{"ifft", "dft"},
     Synonym{"rfft", "dft"}, Synonym{"irfft", "dft"},
     // losses, normalisation, chance

@@ -98,5 +98,23 @@ TEST(OnnxWords, hidden_operators_are_found_back) {
   EXPECT_TRUE(lost.empty()) << fmt::format("{} of {}:\n{}", lost.size(), asked, fmt::join(lost, "\n"));
 }
 
+/// Names that mislead: the signature says that another thing is meant.
+TEST(OnnxWords, the_name_alone_is_not_enough) {
+  const auto folder = torch_folder();
+  const auto words = [&](const std::string& op, const std::string& overload = {}) {
+    std::vector<std::string> names;
+    for (const OnnxWord& word : onnx_words_for(op, *folder->schema(op, overload), onnx_catalog()))
+      names.push_back(word.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(words("aten::resize"), Names{}) << "how much memory a tensor has, not an image's size";
+  EXPECT_EQ(words("aten::resize_"), Names{});
+  EXPECT_EQ(words("aten::_cslt_compress"), Names{}) << "no condition to select by";
+  EXPECT_EQ(words("aten::upsample_nearest2d"), Names{"Resize"});
+  EXPECT_EQ(words("aten::upsample_bicubic2d", "vec"), Names{"Resize"});
+  EXPECT_EQ(words("aten::cudnn_grid_sampler"), Names{"GridSample"});
+}
+
 }  // namespace
 }  // namespace pt2onnx
