@@ -38,7 +38,9 @@ bool abbreviates(const Words& mine, const Words& theirs) {
   return true;
 }
 
-/// 0 for the same name; nullopt when the names have nothing to do with each other.
+constexpr int kWeak = 2;  // from this distance on, names say little
+
+/// 0 for the same name, 1 for another reading of it; nullopt when the names have nothing to do with each other.
 std::optional<int> distance_of_names(const std::vector<Words>& readings, const Words& theirs) {
   const std::string their_name = fused(theirs);
   std::optional<int> best;
@@ -51,15 +53,16 @@ std::optional<int> distance_of_names(const std::vector<Words>& readings, const W
     if (my_name == their_name) take(i == 0 ? 0 : 1);
     if (abbreviates(mine, theirs)) take(1);
     if (i > 0) continue;  // weaker signs count for the literal name only
-    if (my_name.size() >= 7 && edit_distance(my_name, their_name) <= 1) take(1);
-    if (my_name.size() >= 3 && theirs.size() > 1 && initials(theirs) == my_name) take(2);
-    if (mine.size() > 1 && their_name.size() >= 8 && mine.back() == their_name) take(3);
+    if (my_name.size() >= 7 && edit_distance(my_name, their_name) <= 1) take(kWeak);
+    if (my_name.size() >= 3 && theirs.size() > 1 && initials(theirs) == my_name) take(kWeak);
+    if (mine.size() > 1 && their_name.size() >= 8 && mine.back() == their_name) take(kWeak + 1);
   }
   return best;
 }
 
 struct Fit {
   bool possible = false;
+  bool has_required = false;  // something to take each required attribute from
   bool one_to_one = false;
 };
 
@@ -69,6 +72,7 @@ bool resamples(const OpSignature& op) {
   if (op.inputs.empty() ||
       std::ranges::find(op.inputs.front().dtypes, DType::String) == op.inputs.front().dtypes.end())
     return false;
+  if (op.outputs.empty() || op.outputs.front().type_variable != op.inputs.front().type_variable) return false;
   const auto takes_floats = [](const OpParameter& input) {
     return !input.dtypes.empty() && std::ranges::all_of(input.dtypes, is_floating);
   };
@@ -93,8 +97,12 @@ Fit fit(const program::Schema& schema, const OpSignature& op) {
   std::size_t tensors = 0, required = 0, arguments = 0;
   bool plain = true, plenty = false;  // plenty: more than one thing to make inputs of
   if (resamples(op) && !tells_how(schema)) return {};
+  // Sum and Max of several tensors, or of one and a number; not of the elements of one.
+  std::size_t operands = 0;
   for (const auto& argument : schema.arguments) {
     if (argument.is_out) continue;
+    operands += holds_tensors(argument.type) ? (is_tensor(argument.type) ? 1 : 2)
+                                             : mentions(argument.type, {program::TypeKind::Number});
     plenty = plenty || ++arguments > 1 || mentions(argument.type, {program::TypeKind::List});
     if (holds_tensors(argument.type)) {
       plain = plain && is_tensor(argument.type);
@@ -106,6 +114,7 @@ Fit fit(const program::Schema& schema, const OpSignature& op) {
     }
   }
   const bool variadic = !op.inputs.empty() && op.inputs.back().variadic;
+  if (op.inputs.size() == 1 && variadic && operands < 2) return {};
   const auto least = static_cast<std::size_t>(std::count_if(
       op.inputs.begin(), op.inputs.end(), [](const auto& p) { return !p.optional && !p.variadic; }));
   const auto results = static_cast<std::size_t>(std::count_if(
@@ -117,6 +126,11 @@ Fit fit(const program::Schema& schema, const OpSignature& op) {
   // ONNX often takes as an input what torch takes as a number (the k of topk), so more inputs than tensors are fine.
   result.possible = (variadic || required <= op.inputs.size()) && (least < 2 || plenty) && results_fit &&
                     results > 0 && (tensors > 0 || op.inputs.empty());
+  result.has_required = std::ranges::all_of(op.attributes, [&](const OpAttribute& a) {
+    return !a.required || std::ranges::any_of(schema.arguments, [&](const program::SchemaArgument& argument) {
+      return !holds_tensors(argument.type) && !mentions(argument.type, {program::TypeKind::Bool});
+    });
+  });
   result.one_to_one =
       result.possible && plain && tensors >= least && (variadic || tensors <= op.inputs.size()) &&
       std::none_of(op.attributes.begin(), op.attributes.end(), [](const auto& a) { return a.required; });
@@ -136,7 +150,7 @@ std::vector<OnnxWord> onnx_words_for(std::string_view name, const program::Schem
     const auto since = catalog.since(candidate);
     if (!newest || !since) continue;
     const Fit found = fit(schema, *newest);
-    if (!found.possible) continue;
+    if (!found.possible || (*distance >= kWeak && !found.has_required)) continue;
     words.emplace_back(*distance, OnnxWord{"", candidate, *since, found.one_to_one && *distance <= 1});
   }
   std::stable_sort(words.begin(), words.end(),

@@ -34,7 +34,8 @@ constexpr std::array kSynonyms{
     // activations and limits
     Synonym{"clamp", "clip"}, Synonym{"clamp", "min"}, Synonym{"clamp", "max"}, Synonym{"hardtanh", "clip"},
     Synonym{"relu6", "clip"}, Synonym{"expit", "sigmoid"}, Synonym{"silu", "swish"},
-    Synonym{"rrelu", "leaky relu"}, Synonym{"hardshrink", "shrink"}, Synonym{"softshrink", "shrink"},
+    Synonym{"threshold", "thresholded relu"}, Synonym{"rrelu", "leaky relu"}, Synonym{"hardshrink", "shrink"},
+    Synonym{"softshrink", "shrink"},
     // products of matrices
     Synonym{"mm", "mat mul"}, Synonym{"bmm", "mat mul"}, Synonym{"mv", "mat mul"}, Synonym{"dot", "mat mul"},
     Synonym{"vdot", "mat mul"}, Synonym{"multi_dot", "mat mul"}, Synonym{"chain_matmul", "mat mul"},
@@ -62,7 +63,13 @@ constexpr std::array kSynonyms{
     Synonym{"scatter", "scatter elements"}, Synonym{"scatter_add", "scatter elements"},
     Synonym{"put", "scatter elements"}, Synonym{"index_copy", "scatter elements"},
     Synonym{"index_copy", "scatter"}, Synonym{"masked_select", "compress"}, Synonym{"masked_fill", "where"},
-    Synonym{"pixel_shuffle", "depth to space"}, Synonym{"pixel_unshuffle", "space to depth"},
+    Synonym{"index_put", "scatter nd"}, Synonym{"select", "gather"}, Synonym{"tril", "trilu"},
+    Synonym{"triu", "trilu"}, Synonym{"broadcast_to", "expand"}, Synonym{"expand_as", "expand"},
+    Synonym{"view_as", "reshape"}, Synonym{"reshape_as", "reshape"}, Synonym{"ravel", "reshape"},
+    Synonym{"unflatten", "reshape"}, Synonym{"type_as", "cast like"}, Synonym{"clone", "identity"},
+    Synonym{"alias", "identity"}, Synonym{"detach", "identity"}, Synonym{"contiguous", "identity"},
+    Synonym{"positive", "identity"}, Synonym{"pixel_shuffle", "depth to space"},
+    Synonym{"pixel_unshuffle", "space to depth"},
     // convolutions, pools, sizes of images, transforms
     Synonym{"convolution", "conv"}, Synonym{"convolution_transpose", "conv transpose"},
     Synonym{"reflection_pad", "pad"}, Synonym{"replication_pad", "pad"}, Synonym{"constant_pad", "pad"},
@@ -71,14 +78,18 @@ constexpr std::array kSynonyms{
     Synonym{"upsample_nearest", "resize"}, Synonym{"upsample_nearest_exact", "resize"},
     Synonym{"upsample_linear", "resize"}, Synonym{"upsample_bilinear", "resize"},
     Synonym{"upsample_bicubic", "resize"}, Synonym{"upsample_trilinear", "resize"},
-    Synonym{"grid_sampler", "grid sample"}, Synonym{"fft", "dft"}, Synonym{"ifft", "dft"},
+    Synonym{"grid_sampler", "grid sample"}, Synonym{"affine_grid_generator", "affine grid"},
+    Synonym{"rnn_tanh", "rnn"}, Synonym{"rnn_relu", "rnn"}, Synonym{"fft", "dft"}, Synonym{"ifft", "dft"},
     Synonym{"rfft", "dft"}, Synonym{"irfft", "dft"},
-    // losses, normalisation, chance
-    Synonym{"cross_entropy_loss", "softmax cross entropy loss"},
+    // losses, normalisation, chance, integer codes
+    Synonym{"quantize_per_tensor", "quantize linear"}, Synonym{"quantize_per_channel", "quantize linear"},
+    Synonym{"quantize_per_tensor_dynamic", "dynamic quantize linear"},
+    Synonym{"dequantize", "dequantize linear"}, Synonym{"cross_entropy_loss", "softmax cross entropy loss"},
     Synonym{"nll_loss", "negative log likelihood loss"}, Synonym{"rand", "random uniform"},
     Synonym{"randn", "random normal"}, Synonym{"normal", "random normal"},
     Synonym{"uniform", "random uniform"}, Synonym{"rand_like", "random uniform like"},
-    Synonym{"randn_like", "random normal like"}};
+    Synonym{"randn_like", "random normal like"}, Synonym{"normal", "random normal like"},
+    Synonym{"uniform", "random uniform like"}};
 
 // They say where or how something is computed, or what is made of the result; not what it is.
 constexpr std::array kQualifiers{"copy"sv,  "unsafe"sv, "native"sv, "safe"sv,   "slow"sv,   "thnn"sv,
@@ -164,7 +175,15 @@ std::vector<std::vector<std::string>> readings(std::string_view torch_name, cons
   std::vector<std::vector<std::string>> all;
   for (const auto& variant : {essential, words, bare}) {
     std::vector<std::string> so_far;
-    if (!variant.empty()) read_from(variant, 0, so_far, all);
+    std::vector<std::vector<std::string>> read;
+    if (!variant.empty()) read_from(variant, 0, so_far, read);
+    // A reading that goes on where the name ends is what the name means: gather is GatherElements, not Gather.
+    const auto goes_on = [&](const std::vector<std::string>& reading) {
+      return reading.size() > variant.size() && std::equal(variant.begin(), variant.end(), reading.begin());
+    };
+    if (std::any_of(read.begin(), read.end(), goes_on))
+      std::erase_if(read, [&](const auto& reading) { return !goes_on(reading); });
+    all.insert(all.end(), read.begin(), read.end());
   }
   return all;
 }

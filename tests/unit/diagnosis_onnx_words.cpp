@@ -114,6 +114,16 @@ TEST(OnnxWords, the_name_alone_is_not_enough) {
   EXPECT_EQ(words("aten::upsample_nearest2d"), Names{"Resize"});
   EXPECT_EQ(words("aten::upsample_bicubic2d", "vec"), Names{"Resize"});
   EXPECT_EQ(words("aten::cudnn_grid_sampler"), Names{"GridSample"});
+  EXPECT_EQ(words("aten::rand_like"), Names{"RandomUniformLike"});
+  EXPECT_EQ(words("aten::gather"), Names{"GatherElements"});
+  EXPECT_EQ(words("aten::sum", "dim_IntList"), Names{"ReduceSum"}) << "Sum adds tensors";
+  EXPECT_EQ(words("aten::max"), Names{"ReduceMax"});
+  EXPECT_EQ(words("aten::max", "other").front(), "Max");
+  EXPECT_EQ(words("aten::std"), Names{}) << "SpaceToDepth has the initials, and needs a block size";
+  EXPECT_EQ(words("aten::bitwise_or", "Tensor"), Names{"BitwiseOr"}) << "not BitwiseXor, a letter away";
+  EXPECT_EQ(words("aten::quantize_per_channel"), Names{"QuantizeLinear"});
+  EXPECT_EQ(words("aten::affine_grid_generator"), Names{"AffineGrid"});
+  EXPECT_EQ(words("aten::triu"), Names{"Trilu"});
 }
 
 }  // namespace
