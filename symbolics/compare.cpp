@@ -52,7 +52,9 @@ Results equal_tensors(Call& c) {
 
 // aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False)
 Results isin(Call& c) {
-  const auto [elements, tests] = promoted(c, "elements", "test_elements");
+  // One of the two may be a number, which then has a name of its own.
+  const auto [elements, tests] = promoted(c, c.has("elements") ? "elements" : "element",
+                                          c.has("test_elements") ? "test_elements" : "test_element");
   const Value list = onnx::flatten_all(c, tests);
   const auto last = static_cast<std::int64_t>(c.rank(elements));
   const Value hits = onnx::equal(c, onnx::unsqueeze(c, elements, {last}), list);

@@ -1,4 +1,6 @@
 // Words that change the shape and keep the elements.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -126,6 +128,9 @@ Value swap_axes(Call& c, Value x, std::int64_t a, std::int64_t b) {
 Value expand(Call& c, Value x, const Shape& shape) {
   const Shape from = c.shape(x);
   if (same(from, shape)) return x;
+  if (from.size() > shape.size())
+    c.reject(fmt::format("a tensor of {} dims where {} are needed, which libtorch refuses", from.size(),
+                         shape.size()));
   // A dim that stays may be 1 in the shape input, since Expand broadcasts both ways: so few symbolic sizes remain.
   Shape to = shape;
   const std::size_t lead = shape.size() - from.size();

@@ -14,6 +14,7 @@
 #include "driver/user_entries.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
+#include "interpreter/functional_form.h"
 #include "interpreter/machine.h"
 #include "interpreter/operator_kind.h"
 #include "registry/trial.h"
@@ -94,15 +95,17 @@ std::vector<std::string> OperatorGuide::near(const std::string& name) const {
 }
 
 OperatorGuide::Standing OperatorGuide::standing(const program::Schema& schema) const {
-  const std::string name = functional_name(schema);
-  const auto found = registry_.find(name, schema.overload, options_.opset);
+  const auto functional = functional_form(schema, *folder_);
+  const std::string& name = functional ? functional->name : schema.name;
+  const std::string& overload = functional ? functional->overload : schema.overload;
+  const auto found = registry_.find(name, overload, options_.opset);
   if (found.rule) {
     const auto& all = registry_.rules(found.rule->name);
     return {OpStatus::Mapped, all.front()->since, found.rule, {}};
   }
   // The interpreter computes what it can without the dictionary; of an operator that the options hide, only the forms
   // without tensors.
-  const bool is_word = builtin_.find(name, schema.overload, newest_opset()).rule != nullptr;
+  const bool is_word = builtin_.find(name, overload, newest_opset()).rule != nullptr;
   if (!find_builtins(schema.name).empty() && !(is_word && has_tensor_argument(schema)))
     return {OpStatus::Mapped, kMinOpset, nullptr, "is computed while the program is interpreted"};
   if (!takes_tensors(schema))

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/names.h"
+#include "interpreter/functional_form.h"
 #include "interpreter/machine.h"
 #include "interpreter/operator_kind.h"
 #include "registry/apply.h"
@@ -64,45 +65,17 @@ bool is_scalar_type(const program::TypeRef& type) {
   return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
 }
 
-/// The first `count` arguments of an out= overload are those of the other, which can do with them.
-bool takes_the_same(const Schema& with_out, const Schema& other, std::size_t count) {
-  if (other.arguments.size() < count) return false;
-  for (std::size_t i = 0; i < other.arguments.size(); ++i) {
-    const SchemaArgument& theirs = other.arguments[i];
-    if (writes(theirs) || (i >= count && !theirs.default_value)) return false;
-    if (i < count &&
-        (theirs.name != with_out.arguments[i].name || theirs.type->text != with_out.arguments[i].type->text))
-      return false;
-  }
-  return true;
-}
-
 std::string qualified(const Schema& schema) {
   return schema.overload.empty() ? schema.name : schema.name + "." + schema.overload;
 }
 
 }  // namespace
 
-/// `add_` is `add`, and an out= overload is the one without those arguments. The schema of the functional form may name its
-/// arguments otherwise (`dropout(input)`, `dropout_(self)`); in position they agree.
 std::shared_ptr<const Schema> Machine::functional_form(const std::shared_ptr<const Schema>& schema) {
-  const std::string name = functional_name(*schema);
-  const auto outs = std::count_if(schema->arguments.begin(), schema->arguments.end(),
-                                  [](const SchemaArgument& a) { return a.is_out; });
-  if (name == schema->name && outs == 0) return schema;
+  if (!writes_arguments(*schema)) return schema;
   auto& cached = functional_[qualified(*schema)];
-  if (cached) return cached;
-  const auto count = schema->arguments.size() - static_cast<std::size_t>(outs);
-  if (outs == 0 && folder_.exists(name, schema->overload)) cached = folder_.schema(name, schema->overload);
-  if (outs != 0)
-    for (const auto& other : folder_.overloads(name))
-      if (!cached && takes_the_same(*schema, *other, count)) cached = other;
-  if (cached && (outs != 0 || cached->arguments.size() == count)) return cached;
-  // Some have no functional form: theirs is named as it would be.
-  auto copy = std::make_shared<Schema>(*schema);
-  copy->name = name;
-  std::erase_if(copy->arguments, [](const SchemaArgument& a) { return a.is_out; });
-  return cached = std::move(copy);
+  if (!cached) cached = pt2onnx::functional_form(*schema, folder_);
+  return cached ? cached : schema;
 }
 
 bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, std::vector<Datum>& outputs) {
@@ -245,8 +218,19 @@ std::optional<std::vector<Argument>> Machine::convert(const Schema& schema, std:
     }
   }
   std::string why_not;
-  if (const auto steps = take_apart(schema, arguments, why_not))
-    return run_steps(schema.name, *steps, arguments);
+  if (const auto steps = take_apart(schema, arguments, why_not)) {
+    const Findings before = findings();
+    if (auto results = run_steps(schema.name, *steps, arguments)) return results;
+    // Where a step has no translation, the operator has none: it is what the user's code calls and what `explain` knows.
+    const auto unmapped =
+        std::find_if(result_.findings.begin() + static_cast<std::ptrdiff_t>(before.all.size()),
+                     result_.findings.end(), [](const Finding& f) { return f.reason.empty(); });
+    if (unmapped == result_.findings.end()) return std::nullopt;
+    why_not = fmt::format("`{}` is computed by other operators, of which `{}` has no translation either",
+                          schema.name, unmapped->op);
+    builder_.rollback(checkpoint);
+    forget_findings_since(before);
+  }
   if (options_.unsupported != Unsupported::Error) return custom_node(schema, arguments);
   report(std::string(name), {}, why_not.empty() ? std::vector<std::string>() : std::vector{why_not},
          found.later ? std::optional(Case::OpsetTooLow) : std::nullopt, found.later, schema.text);

@@ -128,11 +128,10 @@ std::vector<Datum> Machine::call_kept(const Keep& keep, const program::Function&
   const program::Function* const caller = function_;
   const std::string module_path = module_path_;
   const int depth = depth_;
-  const auto findings = result_.findings;
-  const auto finding_index = finding_index_;
+  const Findings before = findings();
   journal_.open();
   auto results = run(arguments);
-  if (result_.findings.size() == findings.size()) {
+  if (result_.findings.size() == before.all.size()) {
     // Nothing failed: what the call did to states stays.
     for (const Snapshot& change : journal_.close()) {
       journal_.touch(change.state);
@@ -142,8 +141,7 @@ std::vector<Datum> Machine::call_kept(const Keep& keep, const program::Function&
   }
   journal_.close();
   builder_.rollback(checkpoint);
-  result_.findings = findings;
-  finding_index_ = finding_index;
+  forget_findings_since(before);
   node_ = node;
   function_ = caller;
   module_path_ = module_path;

@@ -427,6 +427,12 @@ void Machine::report(std::string op, std::string reason, std::vector<std::string
     finding.locations.push_back(std::move(location));
 }
 
+void Machine::forget_findings_since(const Findings& before) {
+  result_.findings = before.all;
+  finding_index_ = before.index;
+  counted_ = before.counted;
+}
+
 void Machine::report_rejection(std::string op, const Rejection& rejection, std::string schema) {
   std::vector<std::string> advice;
   if (!rejection.advice.empty()) advice.push_back(rejection.advice);

@@ -133,6 +133,16 @@ class Machine {
                   const std::vector<Argument>& arguments, const std::vector<Argument>& results,
                   std::vector<Datum>& outputs);
 
+  /// What was found so far, to come back to.
+  struct Findings {
+    std::vector<Finding> all;
+    std::map<std::string, std::size_t> index;  // by operator and reason
+    /// Findings, and the nodes and modules counted for them.
+    std::set<std::tuple<std::size_t, const program::Node*, std::string>> counted;
+  };
+  Findings findings() const { return {result_.findings, finding_index_, counted_}; }
+  void forget_findings_since(const Findings& before);
+
   const program::Program& program_;
   const Registry& registry_;
   Folder& folder_;
@@ -158,8 +168,7 @@ class Machine {
   };
   std::unordered_map<const void*, Seen> identities_;
   std::map<std::string, std::size_t> finding_index_;
-  /// Findings, and the nodes and modules counted for them.
-  std::set<std::tuple<std::size_t, const program::Node*, std::string>> counted_;
+  decltype(Findings::counted) counted_;
   bool reported_ = false;  // whether the node that runs now has a finding
   std::map<std::string, bool> warned_;
   std::set<const Keep*> kept_;

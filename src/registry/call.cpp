@@ -109,9 +109,8 @@ bool Call::has(std::string_view argument) const { return find(argument) != nullp
 
 const Argument& Call::argument(std::string_view name) const {
   if (const Argument* found = find(name)) return *found;
-  // The dictionary asks for what the schema does not have: a defect, not a property of the user's model.
-  throw std::logic_error(fmt::format("symbolic function of {} reads `{}`, which is not in `{}`", schema_.name,
-                                     name, schema_.text));
+  // A symbolic function that is wrong, or one for all overloads of which this one has other arguments.
+  reject(fmt::format("its symbolic function reads `{}`, which is not in `{}`", name, schema_.text));
 }
 
 void Call::mismatch(std::string_view name, std::string_view expected) const {

@@ -205,14 +205,20 @@ Literal without_elements(const Literal& literal) {
 
 }  // namespace
 
-std::vector<std::string> try_steps(const program::Schema& schema, Folder& folder) {
+std::vector<std::vector<Literal>> made_up_calls(const program::Schema& schema) {
+  std::vector<std::vector<Literal>> calls;
   for (const Guess& guess : std::span(guesses()).first(kOrdinary)) {
     Maker maker(guess);
-    std::vector<Literal> literals, types;
-    for (const auto& parameter : schema.arguments) {
-      literals.push_back(maker.make(parameter));
-      types.push_back(without_elements(literals.back()));
-    }
+    calls.emplace_back();
+    for (const auto& parameter : schema.arguments) calls.back().push_back(maker.make(parameter));
+  }
+  return calls;
+}
+
+std::vector<std::string> try_steps(const program::Schema& schema, Folder& folder) {
+  for (const std::vector<Literal>& literals : made_up_calls(schema)) {
+    std::vector<Literal> types;
+    for (const Literal& literal : literals) types.push_back(without_elements(literal));
     auto decomposition = folder.decompose(schema, types);
     if (!decomposition.steps) decomposition = folder.decompose(schema, literals);
     if (!decomposition.steps) continue;

@@ -23,6 +23,9 @@ struct Trial {
 std::vector<Trial> try_rule(const Registry& registry, const Rule& rule, const program::Schema& schema,
                             const OpCatalog& catalog, Folder& folder, int opset, bool every_call = false);
 
+/// Arguments of made-up calls, ordinary ones first. Whether libtorch takes them is not known.
+std::vector<std::vector<program::Literal>> made_up_calls(const program::Schema& schema);
+
 /// The operators that libtorch computes a composite one by ("aten::mul.Tensor"), in the order of their first use, for the
 /// first made-up call that its kernel takes. Empty when there is none, which says nothing about other calls.
 std::vector<std::string> try_steps(const program::Schema& schema, Folder& folder);

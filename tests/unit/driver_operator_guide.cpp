@@ -8,6 +8,7 @@
 
 #include "driver/child_process.h"
 #include "driver/findings.h"
+#include "interpreter/functional_form.h"
 #include "interpreter/machine.h"
 #include "interpreter/operator_kind.h"
 #include "registry/trial.h"
@@ -48,7 +49,9 @@ TEST_P(Catalogue, agrees_with_the_registry) {
     for (const auto& schema : guide.folder().overloads(name)) {
       const std::string op = qualified(*schema);
       const auto standing = guide.standing(*schema);
-      const auto found = registry.find(functional_name(*schema), schema->overload, opset);
+      const auto functional = functional_form(*schema, guide.folder());
+      const auto& form = functional ? *functional : *schema;
+      const auto found = registry.find(form.name, form.overload, opset);
       ++asked;
       if (found.rule) {
         ++mapped;
