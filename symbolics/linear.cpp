@@ -39,6 +39,38 @@ Results product_in_dtype(Call& c) {
   return matmul(c, onnx::cast(c, c.tensor("self"), dtype), onnx::cast(c, c.tensor("mat2"), dtype));
 }
 
+// aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) -> Tensor
+/// Products of group by group: a matrix per group where an operand has three dims, else the rows or columns from the end of
+/// the group before to `offs[group]`. The last group takes what is left, of which torch says nothing.
+Results grouped_product(Call& c) {
+  const Value a = c.tensor("self"), b = c.tensor("mat2");
+  if (!c.is_none("bias")) c.reject("adds a bias to each group, which PyTorch does not compute yet either");
+  const auto cast_result = [&](Value result) {
+    return onnx::cast(c, result, c.dtype("out_dtype").value_or(c.dtype_of(a)));
+  };
+  if (c.is_none("offs")) return cast_result(matmul(c, a, b));
+  const Value ends = c.tensor("offs");
+  const auto groups = c.static_shape(ends).at(0);
+  const bool many_a = c.rank(a) == 3, many_b = c.rank(b) == 3;
+  std::vector<Value> products;
+  Dim start = 0;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const Dim end = group + 1 == groups ? Dim(onnx::kEnd) : c.dim_from(onnx::select(c, ends, 0, group), "end");
+    const auto part = [&](Value x, bool many, std::int64_t axis) {
+      return many ? onnx::select(c, x, 0, group) : onnx::slice(c, x, axis, start, end);
+    };
+    products.push_back(matmul(c, part(a, many_a, many_b ? 0 : 1), part(b, many_b, many_a ? 1 : 0)));
+    start = end;
+  }
+  if (many_a || many_b) {
+    const Value result = onnx::concat(c, products, many_b ? 0 : 1);
+    c.set_shape(result, {c.size_of(a, many_a ? 1 : 0), c.size_of(b, many_b ? 2 : 1)});
+    return cast_result(result);
+  }
+  for (Value& product : products) product = onnx::unsqueeze(c, product, {0});
+  return cast_result(onnx::concat(c, products, 0));
+}
+
 /// beta * self + alpha * product. A beta of 0 ignores self, as torch does (its NaN too).
 Value scaled_sum(Call& c, Value self, Value product) {
   const auto alpha = c.scalar("alpha");
@@ -286,6 +318,7 @@ Results cdist(Call& c) { return distances(c, c.tensor("x1"), c.tensor("x2"), c.n
 
 constexpr Entry kTable[] = {
     {"aten::_addmm_activation", 9, addmm_activation},
+    {"aten::_grouped_mm", 10, grouped_product},
     {"aten::addbmm", 9, addbmm, multilinear},
     {"aten::addmm", 9, addmm, multilinear},
     {"aten::addmv", 9, addmv, multilinear},

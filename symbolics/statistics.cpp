@@ -252,22 +252,6 @@ Results corrcoef(Call& c) {
   return without_dims(c, onnx::clip(c, scaled, onnx::constant_like(c, -1, x), onnx::constant_like(c, 1, x)));
 }
 
-// aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
-Results bincount(Call& c) {
-  const Value x = onnx::cast(c, c.tensor("self"), DType::Int64);
-  const Value weights = c.optional_tensor("weights");
-  const Dim least = c.size("minlength");
-  if (c.size_of(x, 0) == 0) return onnx::full(c, {least}, 0, weights ? DType::Float64 : DType::Int64);
-  const Dim bins = max(c.dim_from(onnx::reduce(c, "ReduceMax", x, {0}, false), "bins") + 1, least);
-  const Value hits =
-      onnx::equal(c, onnx::unsqueeze(c, x, {1}), onnx::unsqueeze(c, onnx::range(c, 0, bins), {0}));
-  DType dtype = DType::Int64;
-  if (weights) dtype = c.dtype_of(weights) == DType::Float32 ? DType::Float32 : DType::Float64;
-  Value shares = onnx::cast(c, hits, dtype);
-  if (weights) shares = onnx::mul(c, shares, onnx::unsqueeze(c, onnx::cast(c, weights, dtype), {1}));
-  return onnx::reduce(c, "ReduceSum", shares, {0}, false);
-}
-
 /// The areas of the trapezoids between neighbouring points along a dim of y.
 Value trapezoids(Call& c, Value y, std::int64_t axis) {
   const DType dtype = float_result_type(c, {y});
@@ -312,7 +296,6 @@ Results cumulative_trapezoid(Call& c) {
 }
 
 constexpr Entry kTable[] = {
-    {"aten::bincount", 9, bincount},
     {"aten::corrcoef", 9, corrcoef},
     {"aten::cosine_similarity", 9, cosine_similarity},
     {"aten::cov", 9, cov},

@@ -31,6 +31,7 @@ std::span<const Entry> dropout_table();
 std::span<const Entry> fft_table();
 std::span<const Entry> gamma_table();
 std::span<const Entry> gather_table();
+std::span<const Entry> histogram_table();
 std::span<const Entry> join_table();
 std::span<const Entry> linear_table();
 std::span<const Entry> logic_table();
@@ -58,6 +59,7 @@ std::span<const Entry> special_table();
 std::span<const Entry> spectrum_table();
 std::span<const Entry> statistics_table();
 std::span<const Entry> stft_table();
+std::span<const Entry> strided_table();
 std::span<const Entry> vision_table();
 
 }  // namespace pt2onnx

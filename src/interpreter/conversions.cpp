@@ -31,6 +31,7 @@ Datum Machine::from_literal(const Literal& literal) {
   };
   const auto weight = [this](const Tensor& tensor) {
     TensorRef made = tensors_.make(builder_.constant(tensor));
+    made->row_major = true;
     made->birth.backdate();
     made->storage->birth.backdate();
     return made;

@@ -79,7 +79,7 @@ class Sizes {
   bool any_dynamic() const { return !dims_.empty(); }
   SampleArguments& sample(std::size_t turn) { return samples_[turn]; }
 
-  /// The expression that has these values: the size of some argument, or a + b * such a size.
+  /// The expression that has these values: the size of some argument, or else a + b * such a size, if there is only one.
   std::optional<Dim> expression(const Numbers& numbers) {
     std::optional<Dim> found;
     for (const Dim& dim : dims_) {
@@ -87,9 +87,12 @@ class Sizes {
       if (!sizes) continue;
       if (*sizes == numbers) return dim;
       const std::int64_t run = (*sizes)[1] - (*sizes)[0], rise = numbers[1] - numbers[0];
-      if (found || run == 0 || rise % run != 0) continue;
+      if (run == 0 || rise % run != 0) continue;
       const std::int64_t slope = rise / run, offset = numbers[0] - slope * (*sizes)[0];
-      if (numbers[2] == slope * (*sizes)[2] + offset) found = Dim(slope) * dim + Dim(offset);
+      if (numbers[2] != slope * (*sizes)[2] + offset) continue;
+      const Dim line = Dim(slope) * dim + Dim(offset);
+      if (found && !(*found == line)) return std::nullopt;
+      found = line;
     }
     return found;
   }

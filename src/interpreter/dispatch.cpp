@@ -46,6 +46,9 @@ constexpr std::array kKeepContiguous{
     "aten::view_as"sv, "aten::reshape_as"sv, "aten::squeeze"sv,      "aten::unsqueeze"sv, "aten::detach"sv,
     "aten::alias"sv,   "aten::contiguous"sv, "aten::ravel"sv};
 
+// The results of these lie in memory row by row, whatever the order of their inputs.
+constexpr std::array kRowMajor{"aten::contiguous"sv, "aten::arange"sv, "aten::mm"sv, "aten::bmm"sv, "aten::stack"sv};
+
 bool stays_contiguous(const Schema& schema, const std::vector<Argument>& arguments, const TensorState& base) {
   if (!base.contiguous) return false;
   if (contains(kKeepContiguous, schema.name)) return true;
@@ -276,8 +279,24 @@ std::optional<Scalar> Machine::compute_as_tensors(const Schema& schema, const st
   return std::nullopt;
 }
 
-/// One result as datum: a number where the schema says so, a view where it shares memory with an argument.
+/// One result as datum, with what is known of its memory.
 Datum Machine::wrap(const Schema& schema, std::size_t index, const Argument& value,
+                    const std::vector<Datum>& inputs, const std::vector<Argument>& arguments) {
+  Datum datum = wrap_shared(schema, index, value, inputs, arguments);
+  const auto* tensor = datum.get_if<TensorRef>();
+  if (!tensor || (*tensor)->row_major) return datum;
+  const auto* base = inputs.empty() ? nullptr : inputs[0].get_if<TensorRef>();
+  const bool shares = base && (*base)->storage == (*tensor)->storage;
+  const bool known = contains(kRowMajor, schema.name) ||
+                     (shares && (*base)->row_major && stays_contiguous(schema, arguments, **base));
+  if (!known) return datum;
+  auto state = std::make_shared<TensorState>(**tensor);  // contiguous() may give a tensor of which less is known
+  state->row_major = true;
+  return state;
+}
+
+/// A number where the schema says so, a view where it shares memory with an argument.
+Datum Machine::wrap_shared(const Schema& schema, std::size_t index, const Argument& value,
                     const std::vector<Datum>& inputs, const std::vector<Argument>& arguments) {
   if (const auto* v = std::get_if<Value>(&value.data);
       v && *v && index < schema.returns.size() && is_scalar_type(schema.returns[index].type)) {

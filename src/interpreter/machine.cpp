@@ -235,7 +235,11 @@ Datum Machine::bind(const InputBinding& binding) {
     }
     const Value value = builder_.add_input(tensor->name, std::move(type));
     if (complex) return tensors_.make(builder_.from_pairs(value));
-    if (!tensor->is_number) return tensors_.make(value);
+    if (!tensor->is_number) {
+      TensorRef input = tensors_.make(value);
+      input->row_major = true;  // as ONNX has it
+      return input;
+    }
     if (is_integral(tensor->dtype)) return Scalar(builder_.symbol_of_value(value, tensor->name));
     return Scalar(tensor->dtype == DType::Bool ? Scalar::Kind::Bool : Scalar::Kind::Float, value);
   }

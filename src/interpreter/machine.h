@@ -129,6 +129,8 @@ class Machine {
                                                  const std::vector<Argument>& arguments);
   Datum wrap(const program::Schema& schema, std::size_t result, const Argument& value,
              const std::vector<Datum>& inputs, const std::vector<Argument>& arguments);
+  Datum wrap_shared(const program::Schema& schema, std::size_t result, const Argument& value,
+                    const std::vector<Datum>& inputs, const std::vector<Argument>& arguments);
   void write_back(const program::Schema& schema, std::vector<Datum>& inputs,
                   const std::vector<Argument>& arguments, const std::vector<Argument>& results,
                   std::vector<Datum>& outputs);

@@ -61,8 +61,9 @@ std::int64_t SampleArguments::size_of(const std::string& symbol) {
   const std::int64_t first = example_of(name);
   const auto [entry, fresh] = steps_.try_emplace(name, static_cast<std::int64_t>(steps_.size()) + 1);
   const std::int64_t step = entry->second;
-  // From turn to turn sizes grow at rates of their own, so that none is a multiple of another's growth in all of them.
-  return turn_ == 0 ? first : turn_ == 1 ? first + step : first + step * (step + 2);
+  // From turn to turn sizes grow at rates of their own, so that none is a multiple of another's growth in all of them; and by
+  // so much that a quotient of a size (frames in a signal) grows as well.
+  return turn_ == 0 ? first : turn_ == 1 ? 2 * first + step : 3 * first + step * (step + 2);
 }
 
 std::optional<Literal> SampleArguments::tensor(Value v) {

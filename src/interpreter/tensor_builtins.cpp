@@ -328,6 +328,24 @@ bool make_tensor(Machine& m, const Node& node, Frame&, Data& inputs, Data& outpu
   return true;
 }
 
+/// as_strided looks at memory, and its symbolic function sees the elements of a tensor row by row: they have to be the same.
+bool check_memory(Machine& m, const program::Node&, Frame&, std::vector<Datum>& inputs, std::vector<Datum>&) {
+  const auto* tensor = inputs[0].get_if<TensorRef>();
+  if (!tensor) return false;
+  const auto& views = (*tensor)->views;
+  const auto rank = m.tensors().read(*tensor).shape() ? m.tensors().read(*tensor).shape()->size() : 2;
+  Rejection rejection("looks at memory, and nothing tells how the elements of its input lie there");
+  rejection.advice = "call contiguous() on its input before";
+  if (!(*tensor)->row_major && (rank > 1 || !views.empty())) throw rejection;
+  const auto moves_the_beginning = [](const ViewStep& step) {
+    return step.schema->name == "aten::select" || step.schema->name == "aten::slice" ||
+           step.schema->name == "aten::narrow";
+  };
+  if (!inputs.back().is_none() && std::any_of(views.begin(), views.end(), moves_the_beginning))
+    throw Rejection("counts from the beginning of the memory that its input is a part of");
+  return false;
+}
+
 constexpr BuiltinEntry kTable[] = {
     {"aten::Bool", item},
     {"aten::Float", item},
@@ -337,6 +355,9 @@ constexpr BuiltinEntry kTable[] = {
     {"aten::ScalarImplicit", item},
     {"aten::_local_scalar_dense", item},
     {"aten::add", number_math},
+    {"aten::as_strided", check_memory},
+    {"aten::as_strided_copy", check_memory},
+    {"aten::as_strided_scatter", check_memory},
     {"aten::as_tensor", make_tensor},
     {"aten::dim", rank},
     {"aten::div", number_math},
