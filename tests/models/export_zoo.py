@@ -30,7 +30,8 @@ def variants(entry):
     given = [option for spec in entry.inputs for option in ("--input", spec)]
     for opset in entry.opsets:
         yield [*given, "--opset", str(opset)]
-    yield [*given, "--dynamic", entry.dynamic]
+    if entry.dynamic:
+        yield [*given, "--dynamic", entry.dynamic]
 
 
 def run(names):

@@ -7,7 +7,7 @@ import warnings
 import torch
 from torch import nn
 
-from zoo import ZOO
+from zoo_all import ZOO
 
 
 def liven(module):
@@ -26,7 +26,9 @@ def liven(module):
 
 
 def first_tensor(value):
-    return value if isinstance(value, torch.Tensor) else first_tensor(value[0])
+    if isinstance(value, torch.Tensor):
+        return value
+    return first_tensor(next(iter(value.values() if isinstance(value, dict) else value)))
 
 
 def make(name, path):

@@ -1,6 +1,6 @@
 """The whole models that pt2onnx is tested on: random weights from fixed seeds, small inputs.
 
-Each entry gives (module, example inputs); `how` says whether the file is traced or scripted. `dynamic` is what the test
+Each entry builds (module, example inputs); `how` says whether the file is traced or scripted. `dynamic` is what the test
 passes to --dynamic beside the static run, `inputs` the --input lines that a scripted file needs.
 """
 
@@ -19,9 +19,10 @@ class Entry:
     build: Callable
     how: str = "trace"
     inputs: tuple = ()
-    dynamic: str = "batch"
+    dynamic: str | None = "batch"
     opsets: tuple = (13, 17, 20)
     fast: bool = False  # part of the short suite
+    package: str = "torch"  # what it is built with
 
 
 ZOO: dict[str, Entry] = {}
