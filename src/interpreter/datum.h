@@ -58,8 +58,9 @@ struct TensorState {
   std::vector<ViewStep> views;
   Value cached;  // the value at `version` of the storage; unused without views
   std::uint64_t version = 0;
-  bool contiguous = true;   // whether reshape of it is a view
-  bool row_major = false;  // known to lie in memory row by row; results of operators may follow their inputs' order
+  bool contiguous = true;  // whether reshape of it is a view
+  bool row_major =
+      false;  // known to lie in memory row by row; results of operators may follow their inputs' order
   Birth birth = {};
 };
 using TensorRef = std::shared_ptr<TensorState>;
