@@ -110,7 +110,7 @@ program::Program record_calls(const program::Schema& schema, std::span<const pro
   const auto call = [&](jit::Stack traced) {
     std::size_t next = 0;
     for (at::IValue& value : stack)
-      if (is_traced(value)) value = traced.at(next++);
+      if (is_traced(value)) value.swap(traced.at(next++));
     composite->callBoxedForDispatchKey(kComposite, stack);
     return stack;
   };
