@@ -55,15 +55,14 @@ Results histc(Call& c) {
   const auto [low, high] = ends_of_range(c, x);
   const Value inside =
       onnx::logical_and(c, onnx::greater_equal(c, x, low), onnx::less_equal(c, x, high));  // false for NaN
-  const Value scaled = onnx::div(
-      c, onnx::mul(c, onnx::sub(c, x, low), onnx::constant_like(c, static_cast<double>(bins), x)),
-      onnx::sub(c, high, low));
+  const Value scaled =
+      onnx::div(c, onnx::mul(c, onnx::sub(c, x, low), onnx::constant_like(c, static_cast<double>(bins), x)),
+                onnx::sub(c, high, low));
   // The upper end belongs to the last bin. What is outside is replaced before it becomes an integer.
   const Value kept = onnx::where(c, inside, scaled, onnx::constant_like(c, 0, x));
   const Value place = onnx::minimum(c, onnx::cast(c, kept, DType::Int64),
                                     c.constant(static_cast<double>(bins - 1), DType::Int64));
-  const Value bin =
-      onnx::where(c, inside, place, c.constant(static_cast<double>(bins), DType::Int64));
+  const Value bin = onnx::where(c, inside, place, c.constant(static_cast<double>(bins), DType::Int64));
   return tally(c, bin, bins, {}, dtype, true);
 }
 

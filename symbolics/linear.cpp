@@ -55,7 +55,8 @@ Results grouped_product(Call& c) {
   std::vector<Value> products;
   Dim start = 0;
   for (std::int64_t group = 0; group < groups; ++group) {
-    const Dim end = group + 1 == groups ? Dim(onnx::kEnd) : c.dim_from(onnx::select(c, ends, 0, group), "end");
+    const Dim end =
+        group + 1 == groups ? Dim(onnx::kEnd) : c.dim_from(onnx::select(c, ends, 0, group), "end");
     const auto part = [&](Value x, bool many, std::int64_t axis) {
       return many ? onnx::select(c, x, 0, group) : onnx::slice(c, x, axis, start, end);
     };

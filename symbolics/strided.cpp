@@ -36,8 +36,8 @@ Results as_strided_scatter(Call& c) {
   const Value x = c.tensor("self");
   const Value places = onnx::flatten_all(c, memory_places(c));
   const Value source = onnx::flatten_all(c, onnx::cast(c, c.tensor("src"), c.dtype_of(x)));
-  const Value written =
-      c.op(c.has_opset(11) ? "ScatterElements" : "Scatter", {onnx::flatten_all(c, x), places, source}, {{"axis", 0}});
+  const Value written = c.op(c.has_opset(11) ? "ScatterElements" : "Scatter",
+                             {onnx::flatten_all(c, x), places, source}, {{"axis", 0}});
   return onnx::reshape(c, written, c.sizes_of(x));
 }
 

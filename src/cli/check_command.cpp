@@ -138,7 +138,7 @@ struct CheckCommand {
       if (output.json) {
         files.push_back(result->json(model));
       } else if (!(output.quiet && result->exportable())) {
-        fmt::print("{}", result->text(model, stdout_style()));
+        print_text(result->text(model, stdout_style()));
       }
     }
     write_report(reports, output);

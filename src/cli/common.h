@@ -81,6 +81,8 @@ void add_onnx_ops(CLI::App& app, Action& action);
 
 /// Colours of stdout: only on a terminal, and not where NO_COLOR is set.
 TextStyle stdout_style();
+/// Text that was made for readers to stdout: on a terminal, lines are broken to its width.
+void print_text(std::string_view text);
 /// One JSON document to stdout.
 void print_json(const nlohmann::ordered_json& document);
 /// Warnings and the error of the report to the log, each after `subject` (a file name, where there are several files).

@@ -40,7 +40,7 @@ struct ExportCommand {
       print_json(json_of(report));
     } else if (outcome.status == Status::Ok || !report.findings.empty() || report.verification) {
       const bool only_good_news = outcome.status == Status::Ok;
-      if (!(output.quiet && only_good_news)) fmt::print("{}", text_of(report, stdout_style()));
+      if (!(output.quiet && only_good_news)) print_text(text_of(report, stdout_style()));
     }
     return outcome.status;
   }

@@ -56,8 +56,11 @@ std::string counts_text(const OpList& list) {
 
 Status run_ops(const Lookup& self) {
   const OpList list = list_ops(self.filter, self.options);
-  if (!list.is_exact && !self.filter.pattern.empty())
-    spdlog::info("no operator matches `{}`{}", self.filter.pattern, list.ops.empty() ? "" : "; near it:");
+  if (!list.is_exact)
+    spdlog::info("no operator{} matches `{}`{}",
+                 self.filter.space.empty() ? "" : fmt::format(" of the namespace `{}`", self.filter.space),
+                 self.filter.pattern.empty() ? "*" : self.filter.pattern,
+                 list.ops.empty() ? "" : "; near it:");
   if (self.output.json) {
     Json ops = Json::array();
     for (const ListedOp& op : list.ops)
@@ -165,7 +168,7 @@ Status run_explain(const Lookup& self) {
     if (self.output.json) {
       ops.push_back(json_of(explanation));
     } else {
-      fmt::print("{}", text_of(explanation));
+      print_text(text_of(explanation));
     }
   }
   if (self.output.json) print_json({{"version", 1}, {"ops", std::move(ops)}});
@@ -268,7 +271,11 @@ Status run_onnx_ops(const Lookup& self) {
     if (all.size() > kInDetail || !found.signature) continue;
     fmt::print("{}{}\n", signature_text(found), self.history ? "" : op.doc);
   }
-  if (all.empty()) spdlog::info("no operator of the onnx library matches `{}`", self.onnx.pattern);
+  if (all.empty())
+    spdlog::info("no operator of the onnx library{}{} matches `{}`",
+                 self.onnx.domain ? fmt::format(", domain `{}`,", *self.onnx.domain) : "",
+                 self.onnx.opset ? fmt::format(" at version {}", *self.onnx.opset) : "",
+                 self.onnx.pattern.empty() ? "*" : self.onnx.pattern);
   return Status::Ok;
 }
 

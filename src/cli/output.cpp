@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "diagnosis/wrap.h"
 
 namespace pt2onnx::cli {
 namespace {
@@ -20,6 +22,15 @@ bool wants_colour(int descriptor) {
   const char* terminal = std::getenv("TERM");
   const bool dumb = terminal && std::string_view(terminal) == "dumb";
   return isatty(descriptor) && !(no_color && *no_color) && !dumb;
+}
+
+/// Of stdout; 0 where it is no terminal, or too narrow to break lines well.
+std::size_t terminal_width() {
+  constexpr std::size_t kNarrow = 40;
+  winsize size{};
+  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < kNarrow)
+    return 0;
+  return size.ws_col;
 }
 
 constexpr std::array kReportSuffixes{".txt", ".json", ".sarif", ".html"};
@@ -41,6 +52,11 @@ std::string rendered(std::span<const Report> reports, const std::string& suffix)
 }  // namespace
 
 TextStyle stdout_style() { return {wants_colour(STDOUT_FILENO), false}; }
+
+void print_text(std::string_view text) {
+  const std::string out = wrapped(text, terminal_width());
+  std::fwrite(out.data(), 1, out.size(), stdout);
+}
 
 void set_up_logging(const OutputOptions& output) {
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();

@@ -33,7 +33,7 @@ struct VerifyCommand {
     if (output.json) {
       print_json(json_of(report));
     } else if (report.verification || outcome.status == Status::Ok) {
-      if (!(output.quiet && outcome.status == Status::Ok)) fmt::print("{}", text_of(report, stdout_style()));
+      if (!(output.quiet && outcome.status == Status::Ok)) print_text(text_of(report, stdout_style()));
     }
     return outcome.status;
   }

@@ -66,7 +66,11 @@ class Visible {
 }  // namespace
 
 bool matches(std::string_view name, std::string_view pattern) {
-  if (pattern.find('*') != std::string_view::npos) return glob(name, pattern);
+  if (pattern.find('*') != std::string_view::npos) {
+    const auto colons = name.find("::");  // `grid*` is `aten::grid*`
+    return glob(name, pattern) ||
+           (colons != std::string_view::npos && glob(name.substr(colons + 2), pattern));
+  }
   return std::search(name.begin(), name.end(), pattern.begin(), pattern.end(), same_letter) != name.end();
 }
 

@@ -268,6 +268,14 @@ void OperatorGuide::explain_unknown(Explanation& e) const {
 }
 
 Explanation OperatorGuide::explain(const std::string& asked) const {
+  Explanation e = explain_in_range(asked);
+  if (options_.opset < kMinOpset || options_.opset > onnx_catalog().newest_opset())
+    e.reason += fmt::format("; opset {} is out of range: {} to {} are possible", options_.opset, kMinOpset,
+                            onnx_catalog().newest_opset());
+  return e;
+}
+
+Explanation OperatorGuide::explain_in_range(const std::string& asked) const {
   Explanation e;
   e.opset = options_.opset;
   if (asked.starts_with('^') || asked.ends_with("PythonOp")) {
@@ -298,7 +306,9 @@ Explanation OperatorGuide::explain(const std::string& asked) const {
     return e;
   }
   if (e.status == OpStatus::Mapped) {
-    explain_mapped(e, standing, schema.get());
+    // What writes into its arguments is tried as what only computes.
+    const auto functional = schema ? functional_form(*schema, *folder_) : nullptr;
+    explain_mapped(e, standing, functional ? functional.get() : schema.get());
     return e;
   }
   e.steps = standing.steps;
@@ -312,9 +322,6 @@ Explanation OperatorGuide::explain(const std::string& asked) const {
   e.which = advice.which;
   e.reason = std::move(advice.reason);
   e.advice = std::move(advice.advice);
-  if (options_.opset < kMinOpset || options_.opset > onnx_catalog().newest_opset())
-    e.reason += fmt::format("; opset {} is out of range: {} to {} are possible", options_.opset, kMinOpset,
-                            onnx_catalog().newest_opset());
   std::vector<std::string> untranslated = e.steps;
   std::erase_if(untranslated,
                 [&](const std::string& step) { return this->standing(step).status <= OpStatus::Decomposed; });

@@ -77,6 +77,7 @@ class OperatorGuide {
   std::vector<OnnxWord> becomes(const Rule& rule, const program::Schema& schema) const;
   void explain_mapped(Explanation& e, const Standing& standing, const program::Schema* schema) const;
   void explain_unknown(Explanation& e) const;
+  Explanation explain_in_range(const std::string& name) const;  // without a word on the opset
 
   const Options& options_;
   Registry registry_;

@@ -47,7 +47,8 @@ constexpr std::array kKeepContiguous{
     "aten::alias"sv,   "aten::contiguous"sv, "aten::ravel"sv};
 
 // The results of these lie in memory row by row, whatever the order of their inputs.
-constexpr std::array kRowMajor{"aten::contiguous"sv, "aten::arange"sv, "aten::mm"sv, "aten::bmm"sv, "aten::stack"sv};
+constexpr std::array kRowMajor{"aten::contiguous"sv, "aten::arange"sv, "aten::mm"sv, "aten::bmm"sv,
+                               "aten::stack"sv};
 
 bool stays_contiguous(const Schema& schema, const std::vector<Argument>& arguments, const TensorState& base) {
   if (!base.contiguous) return false;
@@ -290,14 +291,15 @@ Datum Machine::wrap(const Schema& schema, std::size_t index, const Argument& val
   const bool known = contains(kRowMajor, schema.name) ||
                      (shares && (*base)->row_major && stays_contiguous(schema, arguments, **base));
   if (!known) return datum;
-  auto state = std::make_shared<TensorState>(**tensor);  // contiguous() may give a tensor of which less is known
+  auto state =
+      std::make_shared<TensorState>(**tensor);  // contiguous() may give a tensor of which less is known
   state->row_major = true;
   return state;
 }
 
 /// A number where the schema says so, a view where it shares memory with an argument.
 Datum Machine::wrap_shared(const Schema& schema, std::size_t index, const Argument& value,
-                    const std::vector<Datum>& inputs, const std::vector<Argument>& arguments) {
+                           const std::vector<Datum>& inputs, const std::vector<Argument>& arguments) {
   if (const auto* v = std::get_if<Value>(&value.data);
       v && *v && index < schema.returns.size() && is_scalar_type(schema.returns[index].type)) {
     const DType dtype = v->dtype().value_or(DType::Float32);

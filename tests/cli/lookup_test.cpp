@@ -119,6 +119,8 @@ TEST(Ops, FiltersAndNearNames) {
   EXPECT_THAT(names({"asinh", "--status", "missing", "--without", "aten::asinh"}), Contains("aten::asinh"));
   EXPECT_THAT(names({"--namespace", "torchvision"}), Each(::testing::StartsWith("torchvision::")));
   EXPECT_THAT(names({"grid_samplr"}), Contains("aten::grid_sampler"));
+  EXPECT_THAT(names({"grid*"}), Each(::testing::StartsWith("aten::grid")));
+  EXPECT_THAT(names({"grid*"}), Contains("aten::grid_sampler_2d"));
   EXPECT_THAT(names({"relu"}), Not(Contains("aten::relu_")));
   EXPECT_THAT(names({"relu", "--all"}), Contains("aten::relu_"));
   EXPECT_THAT(names({"sigmoid"}), Not(Contains("aten::sigmoid_backward")));

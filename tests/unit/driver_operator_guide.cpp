@@ -188,6 +188,9 @@ TEST(OperatorGuide, OpsetOutOfRange) {
   EXPECT_EQ(e.which, Case::OpsetTooLow);
   EXPECT_EQ(e.since, 9);
   EXPECT_THAT(e.reason, HasSubstr("opset 8 is out of range: 9 to "));
+  const Options late = at(99);
+  EXPECT_THAT(OperatorGuide(late).explain("aten::asinh").reason,
+              HasSubstr("opset 99 is out of range: 9 to "));
   const Options first = at(9);
   EXPECT_EQ(OperatorGuide(first).explain("aten::asinh").status, OpStatus::Mapped);
 }
