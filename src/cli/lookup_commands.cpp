@@ -102,8 +102,10 @@ Json json_of(const KernelContract& contract) {
   for (const auto& input : contract.inputs)
     inputs.push_back({{"name", input.name}, {"optional", input.optional}, {"list", input.list}});
   for (const auto& attribute : contract.attributes)
-    attributes.push_back(
-        {{"name", attribute.name}, {"kind", attribute.kind}, {"optional", attribute.optional}});
+    attributes.push_back({{"name", attribute.name},
+                          {"kind", attribute.kind},
+                          {"optional", attribute.optional},
+                          {"plugin_field", attribute.plugin_field()}});
   return {{"domain", contract.domain},
           {"name", contract.name},
           {"inputs", std::move(inputs)},
@@ -145,6 +147,11 @@ std::string contract_text(const KernelContract& contract) {
                        attribute.optional ? ", left out for None" : "");
   for (std::size_t i = 0; i < contract.outputs.size(); ++i)
     out += fmt::format("      output {}: {}\n", i, contract.outputs[i]);
+  std::string fields;
+  for (const auto& attribute : contract.attributes)
+    fields += fmt::format("{}{} {}", fields.empty() ? "" : ", ", attribute.name, attribute.plugin_field());
+  out += fmt::format("    as a TensorRT plugin: name \"{}\", version \"1\", namespace \"\"; fields: {}\n",
+                     contract.name, fields.empty() ? "none" : fields);
   return out;
 }
 

@@ -34,6 +34,12 @@ const program::TypeRef& bare(const program::TypeRef& type) {
 
 }  // namespace
 
+std::string KernelContract::Attribute::plugin_field() const {
+  if (kind.starts_with("string")) return "CHAR";
+  if (kind.find(" or ") != std::string::npos) return "INT32 or FLOAT32";
+  return kind.starts_with("int") ? "INT32" : "FLOAT32";
+}
+
 KernelContract kernel_contract(const program::Schema& schema, std::string_view domain) {
   KernelContract contract;
   contract.domain = domain;

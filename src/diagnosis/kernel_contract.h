@@ -20,6 +20,10 @@ struct KernelContract {
     std::string kind;       // "int", "ints", "float", "floats", "string", "strings", "int or float"
     bool optional = false;  // left out where it is None
     bool is_bool = false;   // 0 or 1
+
+    /// The type of the field of a TensorRT plugin that its ONNX parser makes of it: "INT32", "FLOAT32", "CHAR"; "INT32 or
+    /// FLOAT32" where the call decides. 64-bit integers are narrowed, a list is a field of that length.
+    std::string plugin_field() const;
   };
   std::string domain, name;
   std::vector<Input> inputs;          // in the order of the node

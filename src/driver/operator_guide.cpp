@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
+#include "core/child_process.h"
 #include "diagnosis/near_names.h"
 #include "diagnosis/signature.h"
-#include "driver/child_process.h"
 #include "driver/findings.h"
 #include "driver/user_entries.h"
 #include "emitter/emitter.h"

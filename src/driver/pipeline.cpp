@@ -82,6 +82,13 @@ void Pipeline::load(bool defer_weights) {
   } catch (const EntryError& e) {
     halt(Status::Usage, e.what());
   }
+  if (options_.verify && has_runtime() && !options_.ort_libraries.empty()) {
+    try {
+      check_kernel_libraries(options_.ort_libraries);
+    } catch (const RuntimeFailure& e) {
+      halt(Status::Usage, fmt::format("--ort-library {}", e.what()));
+    }
+  }
   registry_ = entries_.registry();
   LoadOptions load;
   load.method = options_.method;
@@ -312,6 +319,8 @@ void Pipeline::verify_output() {
     const auto session = open_session_file(report_.output, options_.ort_libraries);
     compare_with(*session);
   } catch (const RuntimeFailure& e) {
+    if (const auto op = missing_kernel(e.what()); !op.empty() && !options_.ort_libraries.empty())
+      return skip(fmt::format("no kernel for `{}` in what --ort-library gave", op));
     if (is_lack_of_runtime(e.what()))
       return skip(fmt::format("ONNX Runtime cannot load this model: {}", e.what()));
     halt(Status::Mismatch, fmt::format("ONNX Runtime refuses the model: {}", e.what()));

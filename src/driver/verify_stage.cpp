@@ -230,6 +230,17 @@ void verify_calls(Session& session, TorchModule& module, const BoundInputs& boun
   report.verify = report.verification->passed ? StageStatus::Ok : StageStatus::Failed;
 }
 
+std::string missing_kernel(const std::string& message) {
+  // "... Fatal error: custom:twice(-1) is not a registered function/op"
+  const auto end = message.find(") is not a registered function/op");
+  const auto bracket = end == std::string::npos ? end : message.rfind('(', end);
+  if (bracket == std::string::npos) return {};
+  const auto blank = message.rfind(' ', bracket);
+  std::string op = message.substr(blank + 1, bracket - blank - 1);
+  if (const auto colon = op.find(':'); colon != std::string::npos) op.insert(colon, ":");
+  return op;
+}
+
 bool is_lack_of_runtime(const std::string& message) {
   constexpr std::array<std::string_view, 6> kWords{"NOT_IMPLEMENTED",
                                                    "Could not find an implementation",

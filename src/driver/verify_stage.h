@@ -27,5 +27,7 @@ void verify_calls(Session& session, TorchModule& module, const BoundInputs& boun
 
 /// Whether ONNX Runtime says that it lacks something (a kernel, an opset), rather than that the model is wrong.
 bool is_lack_of_runtime(const std::string& message);
+/// "custom::op" where it says that nothing is registered under that name; else empty.
+std::string missing_kernel(const std::string& message);
 
 }  // namespace pt2onnx

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/child_process.h"
 #include "frontend/frontend.h"
 #include "frontend/values.h"
 #include "frontend/vision_kernels.h"
@@ -22,6 +23,8 @@ void no_kernel(const c10::OperatorHandle& op, torch::jit::Stack*) {
                            "` has no kernel here: it comes from a library that is not " +
                            "loaded (--load-library)");
 }
+
+constexpr unsigned kSecondsToLoad = 60;
 
 /// What was registered here, with the handles that keep it registered. Process-wide, as torch's own registry is.
 struct Registered {
@@ -89,6 +92,12 @@ void load_libraries(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     // A bare name would be looked for in the system's folders only.
     const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+    // An error thrown while a library registers itself ends the process.
+    if (!in_child_process([&] { return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) ? "loaded" : "refused"; },
+                          kSecondsToLoad))
+      throw UsageError(
+          "the library `" + path +
+          "` ends the process that loads it: its operators may be registered already, or it throws");
     if (!dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
       const char* const reason = dlerror();
       throw UsageError("the library `" + path + "` does not load: " + (reason ? reason : "no reason given"));

@@ -39,6 +39,9 @@ std::unique_ptr<Session> open_session_file(const std::string& path,
 std::unique_ptr<Session> open_session_bytes(const std::string& bytes,
                                             const std::vector<std::string>& libraries);
 
+/// Loads ONNX Runtime custom-op libraries, to find out whether they can be. Throws RuntimeFailure, which names the library.
+void check_kernel_libraries(const std::vector<std::string>& libraries);
+
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-4;  // times the largest finite magnitude of the expected output, at least 1

@@ -23,6 +23,8 @@ std::unique_ptr<Session> open_session_bytes(const std::string&, const std::vecto
   throw RuntimeFailure(why_no_runtime());
 }
 
+void check_kernel_libraries(const std::vector<std::string>&) { throw RuntimeFailure(why_no_runtime()); }
+
 }  // namespace pt2onnx
 
 #endif

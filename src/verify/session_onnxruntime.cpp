@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -58,6 +59,12 @@ Ort::Env& environment() {
   return env;
 }
 
+void add_library(Ort::SessionOptions& options, const std::string& path) {
+  // A bare name would be looked for in the system's folders only.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  options.RegisterCustomOpsLibrary(file.c_str());
+}
+
 class OrtSession final : public Session {
  public:
   template <typename Open>
@@ -67,7 +74,7 @@ class OrtSession final : public Session {
     options_.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);  // errors arrive as exceptions
     // Busy waiting only pays for a process that runs a model again and again.
     options_.AddConfigEntry("session.intra_op.allow_spinning", "0");
-    for (const std::string& library : libraries) options_.RegisterCustomOpsLibrary(library.c_str());
+    for (const std::string& library : libraries) add_library(options_, library);
     session_ = open(environment(), options_);
 
     Ort::AllocatorWithDefaultOptions allocator;
@@ -162,6 +169,21 @@ std::unique_ptr<Session> open_session(const std::vector<std::string>& libraries,
 bool has_runtime() { return true; }
 std::string why_no_runtime() { return {}; }
 std::string runtime_version() { return Ort::GetVersionString(); }
+
+void check_kernel_libraries(const std::vector<std::string>& libraries) {
+  for (const std::string& library : libraries) {
+    if (!std::filesystem::exists(library)) throw RuntimeFailure(library + ": no such file");
+    try {
+      environment();
+      Ort::SessionOptions options;
+      add_library(options, library);
+    } catch (const std::exception& e) {
+      throw RuntimeFailure(library +
+                           ": is no library of ONNX Runtime kernels (one that exports RegisterCustomOps): " +
+                           first_line(e.what()));
+    }
+  }
+}
 
 std::unique_ptr<Session> open_session_file(const std::string& path,
                                            const std::vector<std::string>& libraries) {

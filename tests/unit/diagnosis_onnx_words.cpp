@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "diagnosis/advice.h"
-#include "driver/child_process.h"
+#include "core/child_process.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
 #include "interpreter/operator_kind.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "driver/child_process.h"
+#include "core/child_process.h"
 #include "driver/operator_guide.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"

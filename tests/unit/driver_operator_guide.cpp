@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "driver/child_process.h"
+#include "core/child_process.h"
 #include "driver/findings.h"
 #include "interpreter/functional_form.h"
 #include "interpreter/machine.h"

@@ -1,4 +1,4 @@
-#include "driver/child_process.h"
+#include "core/child_process.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
