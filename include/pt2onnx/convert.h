@@ -1,6 +1,7 @@
 // The facade: a TorchScript file in, an ONNX model and a report out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -96,6 +97,15 @@ struct Outcome {
 /// Converts `path` and writes `output` (whole or not at all). Never throws for anything that is in a file or an
 /// option: the outcome says it.
 Outcome convert(const std::string& path, const std::string& output, const Options& options);
+
+struct InMemory {
+  Outcome outcome;
+  std::string model;  // bytes of an ONNX file; empty unless the status is Ok or Mismatch
+};
+
+/// The same from bytes to bytes; nothing is written to a disk. The file is copied once for libtorch, which reads files
+/// only, the weights once more into the model, which must stay below 2 GiB. `options.external_data` does not count.
+InMemory convert(std::span<const std::byte> file, const Options& options);
 
 /// Translates without writing (pt2onnx check).
 Outcome check(const std::string& path, const Options& options);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "driver/memory_file.h"
 #include "driver/pipeline.h"
 
 namespace pt2onnx {
@@ -31,6 +34,43 @@ Outcome convert(const std::string& path, const std::string& output, const Option
     pipeline.write(output);
     pipeline.verify_output();
   });
+}
+
+namespace {
+
+/// What the messages call the bytes.
+constexpr std::string_view kBytes = "the bytes";
+
+/// The path of a file in memory says nothing to a user.
+void rename(std::string& text, const std::string& path) {
+  for (auto at = text.find(path); at != std::string::npos; at = text.find(path, at + kBytes.size()))
+    text.replace(at, path.size(), kBytes);
+}
+
+}  // namespace
+
+InMemory convert(std::span<const std::byte> file, const Options& options) {
+  InMemory result;
+  try {
+    const MemoryFile in_memory(file);
+    Pipeline pipeline(in_memory.path(), options);
+    result.outcome = pipeline.run([&] {
+      pipeline.load();
+      pipeline.bind();
+      pipeline.translate(options.opset);
+      pipeline.check();
+      result.model = pipeline.serialize();
+      pipeline.verify_bytes(result.model);
+    });
+    Report& report = result.outcome.report;
+    report.input.clear();
+    for (std::string* text : {&report.error, &report.verify_note}) rename(*text, in_memory.path());
+    for (std::string& warning : report.warnings) rename(warning, in_memory.path());
+  } catch (const std::system_error& e) {
+    result.outcome.status = Status::Defect;
+    result.outcome.report.error = e.what();
+  }
+  return result;
 }
 
 Outcome check(const std::string& path, const Options& options) {

@@ -303,7 +303,24 @@ void Pipeline::write(const std::string& output) {
   report_.output = output;
 }
 
+std::string Pipeline::serialize() {
+  begin("write", nullptr);
+  try {
+    return serialize_model(*model_, std::string(version()));
+  } catch (const WriteError& e) {
+    halt(Status::CannotWrite, e.what());
+  }
+}
+
 void Pipeline::verify_output() {
+  verify_session([this] { return open_session_file(report_.output, options_.ort_libraries); });
+}
+
+void Pipeline::verify_bytes(const std::string& model) {
+  verify_session([&] { return open_session_bytes(model, options_.ort_libraries); });
+}
+
+void Pipeline::verify_session(const std::function<std::unique_ptr<Session>()>& open) {
   const auto skip = [&](std::string why) {
     report_.verify = StageStatus::Skipped;
     report_.verify_note = std::move(why);
@@ -316,7 +333,7 @@ void Pipeline::verify_output() {
                     fmt::join(foreign, "`, `")));
   begin("verify", &Report::verify);
   try {
-    const auto session = open_session_file(report_.output, options_.ort_libraries);
+    const auto session = open();
     compare_with(*session);
   } catch (const RuntimeFailure& e) {
     if (const auto op = missing_kernel(e.what()); !op.empty() && !options_.ort_libraries.empty())

@@ -1,6 +1,7 @@
 // The stages of a conversion, one member function each; convert.cpp strings them together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -37,6 +38,9 @@ class Pipeline {
   void check();
   void write(const std::string& output);
   void verify_output();
+  /// The model as the bytes of a file, instead of write() and verify_output().
+  std::string serialize();
+  void verify_bytes(const std::string& model);
   void verify_file(const std::string& onnx_path);
 
   /// Runs the stages; whatever they throw ends up as status and error of the outcome.
@@ -66,6 +70,7 @@ class Pipeline {
   void find_state();
   InterpretResult interpret_program();
   void compare_with(Session& session);
+  void verify_session(const std::function<std::unique_ptr<Session>()>& open);
   void complete_output_types();
   void describe_model();
   InterpretOptions interpretation() const;

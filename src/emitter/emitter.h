@@ -60,8 +60,8 @@ struct WriteError : std::runtime_error {
 /// weights go to `<output>.data`.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options);
 
-/// The whole file as bytes, for running it without writing it (weights are copied once).
-std::string serialize_model(const Model& model);
+/// The whole file as bytes (weights are copied once).
+std::string serialize_model(const Model& model, const std::string& producer_version = {});
 
 /// The model in ONNX's text syntax; large constants are abbreviated.
 std::string print_model(const Model& model);

@@ -155,8 +155,8 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   file.commit();
 }
 
-std::string serialize_model(const Model& model) {
-  const Pieces pieces(make_frame(model));
+std::string serialize_model(const Model& model, const std::string& producer_version) {
+  const Pieces pieces(make_frame(model, producer_version));
   if (pieces.size() > kLargestMessage) throw WriteError("cannot serialize: " + too_large(pieces.size()));
   StringSink sink;
   sink.text.reserve(pieces.size());

@@ -199,8 +199,9 @@ TEST(Explain, EachStatus) {
   EXPECT_EQ(known["custom_node"]["domain"], "custom");
   EXPECT_EQ(known["custom_node"]["inputs"][1],
             nlohmann::json::parse(R"({"name":"m","optional":true,"list":false})"));
-  EXPECT_EQ(known["custom_node"]["attributes"][0],
-            nlohmann::json::parse(R"({"name":"s","kind":"floats","optional":false})"));
+  EXPECT_EQ(
+      known["custom_node"]["attributes"][0],
+      nlohmann::json::parse(R"({"name":"s","kind":"floats","optional":false,"plugin_field":"FLOAT32"})"));
 
   const auto misspelt = explained({"grid_samplr"});
   EXPECT_EQ(misspelt["status"], "unknown");

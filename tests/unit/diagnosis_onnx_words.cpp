@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "diagnosis/advice.h"
 #include "core/child_process.h"
+#include "diagnosis/advice.h"
 #include "emitter/emitter.h"
 #include "frontend/frontend.h"
 #include "interpreter/operator_kind.h"
