@@ -91,12 +91,6 @@ Results leaky_relu(Call& c) {
   return c.op("LeakyRelu", {c.tensor("self")}, {{"alpha", c.number("negative_slope")}});
 }
 
-// aten::rrelu(Tensor self, Scalar lower, Scalar upper, bool training=False, Generator? generator=None) -> Tensor
-Results rrelu(Call& c) {
-  if (c.flag("training")) c.reject("draws random slopes in training mode", "export the module in eval mode");
-  return c.op("LeakyRelu", {c.tensor("self")}, {{"alpha", (c.number("lower") + c.number("upper")) / 2}});
-}
-
 // aten::prelu(Tensor self, Tensor weight) -> Tensor
 Results prelu(Call& c) {
   const Value x = c.tensor("self");
@@ -230,7 +224,6 @@ constexpr Entry kTable[] = {
     {"aten::prelu", 7, prelu},
     {"aten::relu", 6, relu},
     {"aten::relu6", 6, relu6},
-    {"aten::rrelu", 6, rrelu},
     {"aten::selu", 6, selu},
     {"aten::sigmoid", 6, of_float<onnx::sigmoid>},
     {"aten::silu", 6, silu_by_parts},

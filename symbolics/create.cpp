@@ -190,14 +190,20 @@ Results triangular(Call& c) {
 // aten::one_hot(Tensor self, int num_classes=-1) -> Tensor
 Results one_hot(Call& c) {
   const Value x = c.tensor("self");
-  const std::int64_t classes = c.integer("num_classes");
-  if (classes < 0) c.reject("counts the classes in the data", "pass num_classes to one_hot");
-  if (c.rank(x) == 0) {
-    const Value row =
-        c.op("OneHot", {onnx::reshape(c, x, {1}), c.constant({classes}), c.constant({0, 1})}, {{"axis", -1}});
-    return onnx::reshape(c, row, {classes});
-  }
-  return c.op("OneHot", {x, c.constant({classes}), c.constant({0, 1})}, {{"axis", -1}});
+  const std::int64_t asked = c.integer("num_classes");
+  // -1: as many as the data has.
+  const Dim classes =
+      asked >= 0
+          ? Dim(asked)
+          : c.dim_from(onnx::reduce(c, "ReduceMax", onnx::flatten_all(c, x), {0}, false), "classes") + 1;
+  const Value depth = onnx::unsqueeze(c, c.size_value(classes), {0});
+  const bool lone = c.rank(x) == 0;
+  const Value index = lone ? onnx::reshape(c, x, {1}) : x;
+  const Value rows = c.op("OneHot", {index, depth, c.constant({0, 1})}, {{"axis", -1}});
+  Shape shape = c.sizes_of(index);
+  shape.push_back(classes);
+  c.set_shape(rows, shape);
+  return lone ? onnx::reshape(c, rows, {classes}) : rows;
 }
 
 // ---- element types -------------------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
 // Random numbers. The distribution is kept, not torch's sequence.
+#include <cmath>
+#include <numbers>
+
 #include "symbolics/cells.h"
 #include "symbolics/tables.h"
 
@@ -126,6 +129,41 @@ Results exponential_into(Call& c) {
   return onnx::div(c, onnx::neg(c, onnx::log(c, left)), c.constant(c.number("lambd"), dtype));
 }
 
+// aten::log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor
+Results log_normal_into(Call& c) {
+  const Value x = c.tensor("self");
+  return onnx::exp(c, normal(c, c.sizes_of(x), c.dtype_of(x), c.number("mean"), c.number("std")));
+}
+
+// aten::cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor
+Results cauchy_into(Call& c) {
+  const Value x = c.tensor("self");
+  const DType dtype = c.dtype_of(x);
+  const double quarter = std::numbers::pi / 2;
+  const Value slope = c.op("Tan", {uniform(c, c.sizes_of(x), dtype, -quarter, quarter)});
+  return onnx::add(c, c.constant(c.number("median"), dtype),
+                   onnx::mul(c, c.constant(c.number("sigma"), dtype), slope));
+}
+
+// aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor: trials up to the first success
+Results geometric_into(Call& c) {
+  const Value x = c.tensor("self");
+  const Value left =
+      onnx::sub(c, c.constant(1, DType::Float32), uniform(c, c.sizes_of(x), DType::Float32));  // in (0, 1]
+  const Value trials =
+      onnx::ceil(c, onnx::div(c, onnx::log(c, left), c.constant(std::log1p(-c.number("p")), DType::Float32)));
+  return onnx::cast(c, onnx::maximum(c, trials, c.constant(1, DType::Float32)), c.dtype_of(x));
+}
+
+// aten::rrelu(Tensor self, Scalar lower, Scalar upper, bool training=False, Generator? generator=None) -> Tensor
+Results rrelu(Call& c) {
+  const Value x = c.tensor("self");
+  const double lower = c.number("lower"), upper = c.number("upper");
+  if (!c.flag("training")) return c.op("LeakyRelu", {x}, {{"alpha", (lower + upper) / 2}});
+  const Value slopes = uniform(c, c.sizes_of(x), c.dtype_of(x), lower, upper);
+  return onnx::where(c, onnx::less(c, x, onnx::constant_like(c, 0, x)), onnx::mul(c, x, slopes), x);
+}
+
 // aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 // aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 // aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
@@ -136,22 +174,35 @@ Results bernoulli(Call& c) {
   return onnx::cast(c, onnx::less(c, uniform(c, c.sizes_of(x), compared), chance), c.dtype_of(x));
 }
 
+/// Of waiting times that are exponential with the weights as rates, the shortest: draws without replacement, in order
+/// (Efraimidis and Spirakis, Weighted random sampling with a reservoir, 2006).
+Value first_arrivals(Call& c, Value weights, std::int64_t count) {
+  const DType dtype = c.dtype_of(weights);
+  const Value left = onnx::sub(c, c.constant(1, dtype), uniform(c, c.sizes_of(weights), dtype));  // in (0, 1]
+  const Value waiting = onnx::div(c, onnx::neg(c, onnx::log(c, left)), weights);
+  return onnx::top_k(c, waiting, count, static_cast<std::int64_t>(c.rank(weights)) - 1, false, true).second;
+}
+
 // aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
 Results multinomial(Call& c) {
   const std::int64_t samples = c.integer("num_samples");
-  if (!c.flag("replacement") && samples > 1)
-    c.reject("draws without replacement, which `Multinomial` cannot", "draw with replacement, or one sample");
   const Value x = c.tensor("self");
   const bool lone = c.rank(x) == 1;
   const Value weights = lone ? onnx::unsqueeze(c, x, {0}) : x;
-  const Value drawn = c.op("Multinomial", {onnx::log(c, weights)}, {{"sample_size", samples}});
-  const Value indices = onnx::cast(c, drawn, DType::Int64);
+  const bool again = c.flag("replacement") || samples == 1;
+  const Value indices =
+      again ? onnx::cast(c, c.op("Multinomial", {onnx::log(c, weights)}, {{"sample_size", samples}}),
+                         DType::Int64)
+            : first_arrivals(c, weights, samples);
   return lone ? onnx::squeeze(c, indices, {0}) : indices;
 }
 
 constexpr Entry kTable[] = {
     {"aten::bernoulli", 9, bernoulli},
+    {"aten::cauchy", 9, cauchy_into},
     {"aten::exponential", 9, exponential_into},
+    {"aten::geometric", 9, geometric_into},
+    {"aten::log_normal", 9, log_normal_into},
     {"aten::multinomial", 7, multinomial},
     {"aten::normal", 1, normal_around},
     {"aten::normal_functional", 1, normal_into},
@@ -163,6 +214,7 @@ constexpr Entry kTable[] = {
     {"aten::randn_like", 1, fresh_like<normal>},
     {"aten::random", 1, random_into},
     {"aten::randperm", 10, randperm},
+    {"aten::rrelu", 9, rrelu},
     {"aten::uniform", 1, uniform_into},
 };
 static_assert(strictly_ascending(kTable));

@@ -27,6 +27,7 @@ std::span<const Entry> complex_forms();  // not among the others: Registry::Form
 std::span<const Entry> complex_table();
 std::span<const Entry> convolution_table();
 std::span<const Entry> create_table();
+std::span<const Entry> divisors_table();
 std::span<const Entry> dropout_table();
 std::span<const Entry> fft_table();
 std::span<const Entry> gamma_table();
