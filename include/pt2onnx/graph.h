@@ -27,6 +27,8 @@ struct ValueType {
   Kind kind = Kind::Tensor;
   std::optional<DType> dtype;
   std::optional<Shape> shape;  // nullopt: not even the rank is known
+
+  bool operator==(const ValueType&) const = default;
 };
 
 /// Whether its elements are known to be complex.
@@ -77,7 +79,8 @@ class Value {
 struct Graph;
 
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                               std::vector<double>, std::vector<std::string>, Tensor, std::shared_ptr<Graph>>;
+                               std::vector<double>, std::vector<std::string>, Tensor, std::shared_ptr<Graph>,
+                               ValueType>;
 
 /// Attributes by name, in the order given. An entry whose optional value is empty is left out:
 /// `{{"axis", 1}, {"kernel_shape", maybe_dims}}`.

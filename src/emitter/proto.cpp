@@ -115,6 +115,9 @@ void set_attribute(AttributeProto& to, const std::string& name, const Attribute&
           to.set_type(AttributeProto::TENSOR);
           set_header(*to.mutable_t(), v, {});
           set_elements(*to.mutable_t(), v);
+        } else if constexpr (std::is_same_v<T, ValueType>) {
+          to.set_type(AttributeProto::TYPE_PROTO);
+          set_type(*to.mutable_tp(), v, nullptr);
         } else {
           static_assert(std::is_same_v<T, std::shared_ptr<Graph>>);
           to.set_type(AttributeProto::GRAPH);

@@ -323,6 +323,31 @@ void Machine::set_outputs(const std::vector<Datum>& results) {
     add_output(results[i], results.size() == 1 ? base : fmt::format("{}_{}", base, i));
 }
 
+/// An ONNX optional, for an Optional of which the data decides whether it is None.
+Value Machine::optional_value(const MaybeNone& maybe) {
+  constexpr int kSinceIf = 16;  // If gives optionals from there on
+  if (builder_.opset() < kSinceIf) {
+    Rejection rejection("returns an Optional of which the data decides whether it is None");
+    rejection.first_opset = kSinceIf;
+    throw rejection;
+  }
+  const auto* tensor = maybe.value->get_if<TensorRef>();
+  const auto* scalar = maybe.value->get_if<Scalar>();
+  if (!tensor && !scalar)
+    throw Rejection("returns an Optional of something else than a tensor, and the data decides whether it is None");
+  const Value present = tensor ? tensors_.read(*tensor) : number_value(*scalar);
+  if (is_complex(present.type()) || present.info()->quantization)
+    throw Rejection("returns an Optional of complex or quantized values, and the data decides whether it is None");
+  const auto branch = [&](std::string_view name, std::vector<Value> inputs, Attributes attributes) {
+    return builder_.subgraph(name, {}, [&](const std::vector<Value>&) {
+      return std::vector{emit("Optional", inputs, attributes)};
+    });
+  };
+  ValueType type = present.type();
+  return emit("If", {maybe.present},
+              {{"then_branch", branch("some", {present}, {})}, {"else_branch", branch("none", {}, {{"type", type}})}});
+}
+
 /// Depth first, containers in order; None and strings are no outputs.
 void Machine::add_output(const Datum& datum, const std::string& name) {
   if (const auto* list = datum.get_if<ListRef>(); list && !(*list)->dynamic) {
@@ -353,8 +378,8 @@ void Machine::add_output(const Datum& datum, const std::string& name) {
     value = tensors_.read(*tensor);
   else if (const auto* scalar = datum.get_if<Scalar>())
     value = number_value(*scalar);
-  else if (datum.get_if<MaybeNone>())
-    throw Rejection("returns an Optional of which the data decides whether it is None");
+  else if (const auto* maybe = datum.get_if<MaybeNone>())
+    value = optional_value(*maybe);
   else
     return;  // None, strings and devices are nothing that a graph can give; a tainted value has been reported
 

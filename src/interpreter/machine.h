@@ -95,6 +95,7 @@ class Machine {
   void set_outputs(const std::vector<Datum>& results);
   Datum& state_attribute(const Datum& root, const StateBinding& state);
   void add_output(const Datum& datum, const std::string& name);
+  Value optional_value(const MaybeNone& maybe);
   void locate(const program::Node& node, const Frame& frame);
   /// Of the outputs of the node that runs now: those that nothing reads.
   std::vector<bool> unused_outputs();

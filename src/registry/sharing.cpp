@@ -24,7 +24,8 @@ std::optional<std::string> sharing_key(std::string_view domain, std::string_view
     fmt::format_to(std::back_inserter(key), "|{}", static_cast<const void*>(input.info()));
   for (const auto& [name, attribute] : attributes) {
     if (std::holds_alternative<Tensor>(attribute) ||
-        std::holds_alternative<std::shared_ptr<Graph>>(attribute))
+        std::holds_alternative<std::shared_ptr<Graph>>(attribute) ||
+        std::holds_alternative<ValueType>(attribute))
       return std::nullopt;
     fmt::format_to(std::back_inserter(key), "|{}={}:", name, attribute.index());
     std::visit(

@@ -66,6 +66,7 @@ std::string attribute_text(const Attribute& attribute) {
     }
     std::string operator()(const Tensor&) const { return "tensor"; }
     std::string operator()(const std::shared_ptr<Graph>&) const { return "graph"; }
+    std::string operator()(const ValueType&) const { return "type"; }
   };
   return std::visit(Visitor{}, attribute);
 }
