@@ -78,9 +78,9 @@ class Value {
 
 struct Graph;
 
-using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                               std::vector<double>, std::vector<std::string>, Tensor, std::shared_ptr<Graph>,
-                               ValueType>;
+using Attribute =
+    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<std::string>, Tensor, std::shared_ptr<Graph>, ValueType>;
 
 /// Attributes by name, in the order given. An entry whose optional value is empty is left out:
 /// `{{"axis", 1}, {"kernel_shape", maybe_dims}}`.

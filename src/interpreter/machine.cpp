@@ -334,10 +334,12 @@ Value Machine::optional_value(const MaybeNone& maybe) {
   const auto* tensor = maybe.value->get_if<TensorRef>();
   const auto* scalar = maybe.value->get_if<Scalar>();
   if (!tensor && !scalar)
-    throw Rejection("returns an Optional of something else than a tensor, and the data decides whether it is None");
+    throw Rejection(
+        "returns an Optional of something else than a tensor, and the data decides whether it is None");
   const Value present = tensor ? tensors_.read(*tensor) : number_value(*scalar);
   if (is_complex(present.type()) || present.info()->quantization)
-    throw Rejection("returns an Optional of complex or quantized values, and the data decides whether it is None");
+    throw Rejection(
+        "returns an Optional of complex or quantized values, and the data decides whether it is None");
   const auto branch = [&](std::string_view name, std::vector<Value> inputs, Attributes attributes) {
     return builder_.subgraph(name, {}, [&](const std::vector<Value>&) {
       return std::vector{emit("Optional", inputs, attributes)};
@@ -345,7 +347,8 @@ Value Machine::optional_value(const MaybeNone& maybe) {
   };
   ValueType type = present.type();
   return emit("If", {maybe.present},
-              {{"then_branch", branch("some", {present}, {})}, {"else_branch", branch("none", {}, {{"type", type}})}});
+              {{"then_branch", branch("some", {present}, {})},
+               {"else_branch", branch("none", {}, {{"type", type}})}});
 }
 
 /// Depth first, containers in order; None and strings are no outputs.
