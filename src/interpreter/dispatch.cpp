@@ -96,7 +96,7 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   if (tainted) {
     // Its inputs are unknown, but that it has no translation can be said all the same.
     if (options_.unsupported == Unsupported::Error && !found.rule && find_builtins(schema->name).empty() &&
-        takes_tensors(*schema) && !folder_.is_composite(*schema)) {
+        takes_tensors(*schema) && (found.later || !folder_.is_composite(*schema))) {
       if (found.later)
         report(qualified(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
       else
