@@ -260,7 +260,10 @@ std::unique_ptr<TorchModule> load_torchscript(const std::string& path, const Loa
   frontend::load_libraries(options.libraries);
   std::vector<std::string> warnings = frontend::register_schemas(options.op_schemas);
   check_classes(path, frontend::custom_classes_in(archive.code));
-  std::vector<std::string> unknown = frontend::register_stand_ins(frontend::operators_in(archive.code));
+  const auto uses = frontend::operators_in(archive.code);
+  const auto unused = frontend::unused_schemas(options.op_schemas, uses);
+  warnings.insert(warnings.end(), unused.begin(), unused.end());
+  std::vector<std::string> unknown = frontend::register_stand_ins(uses);
 
   jit::Module module = import_with_stand_ins(path, deferred ? &*deferred : nullptr, unknown);
   weights_are_sound.get();

@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/custom_class_detail.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -74,6 +75,36 @@ std::string stand_in_schema(const OperatorUse& use) {
   return use.name + "(...) -> (" + results + ")";
 }
 
+c10::FunctionSchema parsed_schema(const std::string& text) {
+  try {
+    c10::FunctionSchema schema = torch::jit::parseSchema(text);
+    if (schema.name().find("::") == std::string::npos)
+      throw std::invalid_argument("the name has no namespace");
+    return schema;
+  } catch (const std::exception& e) {
+    throw UsageError("--op-schema `" + text +
+                     "` is no operator schema (`ns::op(Tensor x, int k) -> Tensor`): " + short_message(e));
+  }
+}
+
+/// Each schema once. Two of one operator would let the order of the options decide what is exported.
+std::vector<c10::FunctionSchema> parsed_schemas(const std::vector<std::string>& texts,
+                                                std::vector<std::string>& warnings) {
+  std::vector<c10::FunctionSchema> schemas;
+  for (const std::string& text : texts) {
+    c10::FunctionSchema schema = parsed_schema(text);
+    const auto same = std::ranges::find(schemas, schema.operator_name(), &c10::FunctionSchema::operator_name);
+    if (same == schemas.end())
+      schemas.push_back(std::move(schema));
+    else if (*same == schema)
+      warnings.push_back("--op-schema for `" + schema.name() + "` is given twice");
+    else
+      throw UsageError("--op-schema `" + text + "` contradicts `" + c10::toString(*same) +
+                       "`: give one of them, or each an overload name (`ns::op.name(...)`)");
+  }
+  return schemas;
+}
+
 }  // namespace
 
 bool is_known_operator(const std::string& name) {
@@ -105,25 +136,35 @@ void load_libraries(const std::vector<std::string>& paths) {
   }
 }
 
-std::vector<std::string> register_schemas(const std::vector<std::string>& schemas) {
+std::vector<std::string> register_schemas(const std::vector<std::string>& texts) {
   const std::lock_guard lock(registry().mutex);
   std::vector<std::string> warnings;
-  for (const std::string& text : schemas) {
-    try {
-      c10::FunctionSchema schema = torch::jit::parseSchema(text);
-      const std::string name = schema.name();
-      if (name.find("::") == std::string::npos) throw std::invalid_argument("the name has no namespace");
-      const auto known = registry().operators.find(name);
-      if (known != registry().operators.end() && !known->second.has_kernel) registry().operators.erase(known);
-      if (is_known_operator(name))
-        warnings.push_back("--op-schema for `" + name + "` is ignored: libtorch knows that operator");
-      else
-        register_without_kernel(std::move(schema));
-    } catch (const std::exception& e) {
-      throw UsageError("--op-schema `" + text +
-                       "` is no operator schema (`ns::op(Tensor x, int k) -> Tensor`): " + short_message(e));
-    }
+  const auto schemas = parsed_schemas(texts, warnings);
+  // All go before any comes: one name may have several overloads.
+  for (const auto& schema : schemas) {
+    const auto ours = registry().operators.find(schema.name());
+    if (ours != registry().operators.end() && !ours->second.has_kernel) registry().operators.erase(ours);
   }
+  std::vector<c10::FunctionSchema> added;
+  for (const auto& schema : schemas) {
+    if (is_known_operator(schema.name()))
+      warnings.push_back("--op-schema for `" + schema.name() + "` is ignored: libtorch knows that operator");
+    else
+      added.push_back(schema);
+  }
+  for (auto& schema : added) register_without_kernel(std::move(schema));
+  return warnings;
+}
+
+std::vector<std::string> unused_schemas(const std::vector<std::string>& texts,
+                                        const std::vector<OperatorUse>& uses) {
+  std::vector<std::string> warnings;
+  std::vector<std::string> ignored;  // what is given twice is told by register_schemas()
+  for (const auto& schema : parsed_schemas(texts, ignored))
+    if (std::ranges::find(uses, schema.name(), &OperatorUse::name) == uses.end() &&
+        registry().operators.contains(schema.name()))
+      warnings.push_back("--op-schema for `" + schema.name() +
+                         "` was not used: the file calls no such operator");
   return warnings;
 }
 

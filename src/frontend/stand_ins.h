@@ -11,9 +11,13 @@ namespace pt2onnx::frontend {
 /// Loads shared libraries that register operators or classes. Throws UsageError.
 void load_libraries(const std::vector<std::string>& paths);
 
-/// Registers the user's schemas. Throws UsageError when one does not parse. Returns warnings, for operators that are
-/// known already.
-std::vector<std::string> register_schemas(const std::vector<std::string>& schemas);
+/// Registers the user's schemas. Throws UsageError when one does not parse or two contradict each other. Returns warnings,
+/// for operators that are known already and for what is given twice.
+std::vector<std::string> register_schemas(const std::vector<std::string>& texts);
+
+/// Warnings for those of the registered schemas whose operators are not in use.
+std::vector<std::string> unused_schemas(const std::vector<std::string>& texts,
+                                        const std::vector<OperatorUse>& uses);
 
 bool is_known_operator(const std::string& name);
 bool is_known_class(const std::string& name);

@@ -132,6 +132,39 @@ TEST_F(LibraryTest, AWrongSignatureIsCodeTwo) {
   }
 }
 
+TEST_F(LibraryTest, SignaturesThatContradictEachOtherAreCodeTwo) {
+  for (const std::string second :
+       {"testlib::twice(Tensor x, float by) -> Tensor", "testlib::twice(Tensor x) -> Tensor"}) {
+    const auto run = export_with(
+        {"--op-schema", "testlib::twice(Tensor x, float factor) -> Tensor", "--op-schema", second});
+    EXPECT_EQ(run.code, 2) << second;
+    EXPECT_THAT(run.err, AllOf(HasSubstr(second), HasSubstr("contradicts"), HasSubstr("float factor")));
+  }
+}
+
+TEST_F(LibraryTest, ASignatureThatIsGivenTwiceCountsOnce) {
+  const std::string schema = "testlib::twice(Tensor x, float factor) -> Tensor";
+  const auto run =
+      export_with({"--op-schema", schema, "--op-schema", schema, "--unsupported", "custom", "--no-verify"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("is given twice"), Not(HasSubstr("was not used"))));
+}
+
+TEST_F(LibraryTest, OverloadsAreNoContradiction) {
+  const auto run = export_with({"--op-schema", "testlib::twice.one(Tensor x) -> Tensor", "--op-schema",
+                                "testlib::twice.two(Tensor x, float by) -> Tensor", "--unsupported", "custom",
+                                "--no-verify", "--format", "json"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_THAT(run.err, Not(HasSubstr("--op-schema")));
+}
+
+TEST_F(LibraryTest, ASignatureThatNothingUsesIsToldOf) {
+  const auto run = export_with(
+      {"--load-library", library("operators"), "--op-schema", "other::op(Tensor x) -> Tensor"}, "thrice(x)");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("--op-schema for `other::op` was not used"));
+}
+
 TEST_F(LibraryTest, ASignatureThatIsKnownIsIgnoredWithAWarning) {
   const auto run = export_with(
       {"--op-schema", "aten::relu(Tensor x) -> Tensor", "--load-library", library("operators")}, "thrice(x)");
