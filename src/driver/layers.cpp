@@ -1,4 +1,5 @@
 #include "driver/layers.h"
+#include "core/names.h"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@ using Box = LayerPicture::Box;
 using State = LayerPicture::State;
 
 constexpr std::size_t kMostBoxes = 40;
-
-std::string op_name(const Node& node) { return node.domain.empty() ? node.op : node.domain + "::" + node.op; }
 
 std::string module_of(const Node& node) { return node.origin ? node.origin->module_path : std::string(); }
 
@@ -149,7 +148,7 @@ LayerPicture picture_of(const Graph& graph) {
   for (const Value& input : graph.inputs) arrows.made(input, port(input));
   std::vector<Item> items;
   for (const auto& node : graph.nodes)
-    items.push_back({module_of(*node), op_name(*node),
+    items.push_back({module_of(*node), qualified_name(*node),
                      node->outputs.empty() || !node->outputs[0]
                          ? std::string()
                          : shape_text(summary_of(node->outputs[0].type())),
@@ -225,7 +224,7 @@ void describe_layers(const Model& model, const InterpretResult& result, Report& 
       layer->failed.push_back(step.op);
   }
   for_each_node(model.graph, [&](const Node& node) {
-    if (LayerSummary* layer = layer_at(module_of(node))) ++layer->operators[op_name(node)];
+    if (LayerSummary* layer = layer_at(module_of(node))) ++layer->operators[qualified_name(node)];
   });
   report.picture = result.findings.empty() ? picture_of(model.graph) : picture_of(result.steps);
 }

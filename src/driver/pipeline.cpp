@@ -32,7 +32,7 @@ TensorSummary named(const Value& value) {
 void count_nodes(const Graph& graph, Report& report) {
   for (const auto& node : graph.nodes) {
     ++report.nodes;
-    ++report.operators[node->domain.empty() ? node->op : node->domain + "::" + node->op];
+    ++report.operators[qualified_name(*node)];
     for (const auto& [name, attribute] : node->attributes)
       if (const auto* inner = std::get_if<std::shared_ptr<Graph>>(&attribute)) count_nodes(**inner, report);
   }

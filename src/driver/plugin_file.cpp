@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/library_path.h"
 #include "driver/user_entries.h"
 #include "pt2onnx/convert.h"
 
@@ -20,7 +21,7 @@ void* open_library(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) fail(path, "no such file");
   // A bare name would be looked for in the system's folders only.
-  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  const std::string file = library_path(path);
   // Never closed: the dictionary refers to its code for as long as the process lives.
   if (void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   const char* const reason = dlerror();

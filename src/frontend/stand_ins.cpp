@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "core/child_process.h"
+#include "core/library_path.h"
 #include "frontend/frontend.h"
 #include "frontend/values.h"
 #include "frontend/vision_kernels.h"
@@ -121,8 +122,7 @@ void load_libraries(const std::vector<std::string>& paths) {
   // A library that registers what we registered already would end the process from a static initialiser.
   registry().operators.clear();
   for (const std::string& path : paths) {
-    // A bare name would be looked for in the system's folders only.
-    const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+    const std::string file = library_path(path);
     // An error thrown while a library registers itself ends the process.
     if (!in_child_process([&] { return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) ? "loaded" : "refused"; },
                           kSecondsToLoad))

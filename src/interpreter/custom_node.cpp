@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/names.h"
 #include "interpreter/kernel_results.h"
 #include "interpreter/machine.h"
 
@@ -176,8 +177,7 @@ std::optional<std::vector<Argument>> Machine::custom_node(const program::Schema&
     }
     return given;
   } catch (const Rejection& rejection) {
-    report_rejection(schema.overload.empty() ? schema.name : schema.name + "." + schema.overload, rejection,
-                     schema.text);
+    report_rejection(qualified_name(schema), rejection, schema.text);
     return std::nullopt;
   }
 }

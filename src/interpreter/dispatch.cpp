@@ -69,15 +69,11 @@ bool is_scalar_type(const program::TypeRef& type) {
   return type && (type->kind == Int || type->kind == Float || type->kind == Bool || type->kind == Number);
 }
 
-std::string qualified(const Schema& schema) {
-  return schema.overload.empty() ? schema.name : schema.name + "." + schema.overload;
-}
-
 }  // namespace
 
 std::shared_ptr<const Schema> Machine::functional_form(const std::shared_ptr<const Schema>& schema) {
   if (!writes_arguments(*schema)) return schema;
-  auto& cached = functional_[qualified(*schema)];
+  auto& cached = functional_[qualified_name(*schema)];
   if (!cached) cached = pt2onnx::functional_form(*schema, folder_);
   return cached ? cached : schema;
 }
@@ -98,9 +94,9 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
     if (options_.unsupported == Unsupported::Error && !found.rule && find_builtins(schema->name).empty() &&
         takes_tensors(*schema) && (found.later || !folder_.is_composite(*schema))) {
       if (found.later)
-        report(qualified(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
+        report(qualified_name(*schema), {}, {}, Case::OpsetTooLow, found.later, schema->text);
       else
-        report(qualified(*schema), {}, {}, std::nullopt, std::nullopt, schema->text);
+        report(qualified_name(*schema), {}, {}, std::nullopt, std::nullopt, schema->text);
     }
     for (std::size_t i = 0; i < schema->arguments.size() && i < inputs.size(); ++i) {
       if (!writes(schema->arguments[i])) continue;
@@ -126,7 +122,8 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
       outputs.emplace_back(std::move(*number));
       return true;
     }
-    report(qualified(*schema), "is applied to values that the graph computes, which pt2onnx cannot follow",
+    report(qualified_name(*schema),
+           "is applied to values that the graph computes, which pt2onnx cannot follow",
            {"give the sizes that it depends on as static dims"}, std::nullopt, std::nullopt, schema->text);
     return false;
   }
@@ -135,7 +132,7 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto argument = to_argument(inputs[i]);
     if (!argument) {
-      report(qualified(*schema),
+      report(qualified_name(*schema),
              fmt::format("takes a {} as an argument, which no ONNX operator can", type_name(inputs[i])), {},
              std::nullopt, std::nullopt, schema->text);
       return false;
@@ -146,7 +143,7 @@ bool Machine::dispatch(const program::Node& node, std::vector<Datum>& inputs, st
   std::vector<Argument> read;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (i >= schema->arguments.size() || !schema->arguments[i].is_out) read.push_back(arguments[i]);
-  const auto results = convert(*functional, std::move(read), qualified(*schema));
+  const auto results = convert(*functional, std::move(read), qualified_name(*schema));
   if (!results) return false;
   if (in_place) {
     write_back(*schema, inputs, arguments, *results, outputs);
@@ -378,7 +375,7 @@ void Machine::write_back(const Schema& schema, std::vector<Datum>& inputs,
     }
   } catch (const Rejection& rejection) {
     builder_.rollback(checkpoint);
-    report_rejection(qualified(schema), rejection, schema.text);
+    report_rejection(qualified_name(schema), rejection, schema.text);
     return;
   }
   // In-place forms return their target.

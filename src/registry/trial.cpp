@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 
+#include "core/names.h"
 #include "registry/apply.h"
 #include "registry/builder.h"
 #include "registry/literal.h"
@@ -144,7 +145,7 @@ bool takes_exactly(const Node& node, const std::vector<Value>& tensors) {
 Trial outcome(const Graph& graph, const std::vector<Value>& tensors) {
   Trial trial;
   for (const auto& node : graph.nodes) {
-    const std::string name = node->domain.empty() ? node->op : node->domain + "::" + node->op;
+    const std::string name = qualified_name(*node);
     if (std::find(trial.operators.begin(), trial.operators.end(), name) == trial.operators.end())
       trial.operators.push_back(name);
   }
@@ -224,8 +225,7 @@ std::vector<std::string> try_steps(const program::Schema& schema, Folder& folder
     if (!decomposition.steps) continue;
     std::vector<std::string> names;
     for (const auto& op : decomposition.steps->operators)
-      if (op->schema && !op->name.starts_with("prim::"))
-        names.push_back(op->schema->overload.empty() ? op->name : op->name + "." + op->schema->overload);
+      if (op->schema && !op->name.starts_with("prim::")) names.push_back(qualified_name(*op->schema));
     if (!names.empty()) return names;
   }
   return {};

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/library_path.h"
 #include "verify/runtime.h"
 
 namespace pt2onnx {
@@ -60,9 +61,7 @@ Ort::Env& environment() {
 }
 
 void add_library(Ort::SessionOptions& options, const std::string& path) {
-  // A bare name would be looked for in the system's folders only.
-  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  options.RegisterCustomOpsLibrary(file.c_str());
+  options.RegisterCustomOpsLibrary(library_path(path).c_str());
 }
 
 class OrtSession final : public Session {
